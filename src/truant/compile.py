@@ -1,0 +1,139 @@
+"""Compiles the core: pure functions on float64 arrays become machine code, kept on disk between processes.
+
+numba's own cache does not notice a change in a function that is called, and never hits for functions that
+are passed as arguments. So a compiled entry point is written out as a small module of its own, named by a
+fingerprint of all the code that it reaches; its parts are bound as globals, and numba inlines them.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import inspect
+import os
+import sys
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+import platformdirs
+from numba.core.registry import CPUDispatcher
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Division by zero gives inf or nan, as in numpy: the code guards where that matters.
+_OPTIONS = {"error_model": "numpy", "nogil": True}
+
+
+def jit(function: Function) -> Function:
+    """Mark a function of the compiled core; compiled when first used."""
+    return cast(Function, numba.njit(**_OPTIONS)(function))
+
+
+def link(template: Function, **parts: Any) -> Function:
+    """Compile `template` with its global names bound to `parts`, through the disk cache."""
+    return cast(Function, _link(template, tuple(sorted(parts.items()))))
+
+
+@functools.cache
+def _link(template: Callable[..., Any], parts: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
+    bound = {**_plain_globals(template), **dict(parts)}
+    module = _load(cast(FunctionType, template), fingerprint(template, bound))
+    function = getattr(module, template.__name__)
+    module.__dict__.update(bound)
+    return cast(Callable[..., Any], numba.njit(cache=True, **_OPTIONS)(function))
+
+
+def entry(function: Function) -> Function:
+    """A function of the core that Python calls: linked through the disk cache at its first call."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        return link(function)(*arguments)
+
+    return cast(Function, call)
+
+
+def fingerprint(template: Callable[..., Any], bound: dict[str, Any]) -> str:
+    """A name for all the code that a linked template reaches, and for what it was compiled with."""
+    digest = hashlib.sha256(f"{sys.version} numba {numba.__version__} numpy {np.__version__}".encode())
+    seen: set[int] = set()
+    for text in _reached(cast(FunctionType, template), bound, seen):
+        digest.update(text.encode())
+    return digest.hexdigest()[:24]
+
+
+def _plain_globals(function: Callable[..., Any]) -> dict[str, Any]:
+    names = cast(FunctionType, function).__globals__
+    return {name: value for name, value in names.items() if not name.startswith("__")}
+
+
+def _reached(function: FunctionType, names: dict[str, Any], seen: set[int]) -> Iterator[str]:
+    """The code of a function and, through the names it uses, of every compiled function below it."""
+    if id(function) in seen:
+        return
+    seen.add(id(function))
+    used: list[str] = []
+    for code in _codes(function.__code__):
+        constants = [c for c in code.co_consts if not isinstance(c, CodeType)]
+        yield f"{code.co_name} {code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"
+        used.extend(code.co_names)
+    yield repr(function.__defaults__)
+    values = [names.get(name) for name in used]
+    values += [cell.cell_contents for cell in function.__closure__ or ()]
+    for module in [value for value in values if isinstance(value, ModuleType)]:
+        values += [getattr(module, name, None) for name in used if module.__name__.startswith("truant")]
+    for value in values:
+        if isinstance(value, CPUDispatcher):
+            yield from _reached(value.py_func, value.py_func.__globals__, seen)
+        elif isinstance(value, int | float | str | tuple):
+            yield repr(value)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _load(template: FunctionType, name: str) -> ModuleType:
+    path = cache_folder() / f"{template.__name__}_{name}.py"
+    if not path.exists():
+        source = textwrap.dedent(inspect.getsource(template))
+        source = source[source.index("def ") :]  # decorators are not part of it
+        _write("from __future__ import annotations\n\n\n" + source, path)
+    spec = importlib.util.spec_from_file_location(f"truant_compiled_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # numba looks it up when it loads what it cached
+    spec.loader.exec_module(module)
+    return module
+
+
+def _write(source: str, path: Path) -> None:
+    """Write whole or not at all: another process may be writing the same module."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(source)
+    os.replace(temporary, path)
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """Where compiled modules are kept: $TRUANT_CACHE_DIR, or the user's cache folder."""
+    chosen = os.environ.get("TRUANT_CACHE_DIR") or platformdirs.user_cache_dir("truant", appauthor=False)
+    folder = Path(chosen) / "compiled"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:  # a read-only home: compile anew in this process
+        return Path(tempfile.mkdtemp(prefix="truant-"))

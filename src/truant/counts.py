@@ -1,0 +1,155 @@
+"""Sufficient statistics: all that any estimator ever needs of the pulls.
+
+Real outcomes: per arm and mediator level, with one more row for "mediator missing":
+pulls, pulls with the outcome observed, and the sum and sum of squares of the observed outcomes
+about a fixed centre (so that outcomes far from zero cost no digits).
+Discrete outcomes: per arm the table C[m or missing, y or missing].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from truant.compile import jit
+from truant.errors import InvalidValue
+from truant.setting import FloatArray, IntArray, Setting
+
+PULLS, OBSERVED, SUM, SQUARES = range(4)  # columns of the real layout
+
+
+@jit
+def record_real(row: FloatArray, mediator: int, outcome: float) -> None:
+    """Add one pull to an arm's real counts; `outcome` is about the centre, NaN if missing."""
+    row[mediator, PULLS] += 1.0
+    if not np.isnan(outcome):
+        row[mediator, OBSERVED] += 1.0
+        row[mediator, SUM] += outcome
+        row[mediator, SQUARES] += outcome * outcome
+
+
+@jit
+def record_level(row: FloatArray, mediator: int, level: int) -> None:
+    """Add one pull to an arm's discrete counts; the last row and column mean missing."""
+    row[mediator, level] += 1.0
+
+
+@dataclass(eq=False)
+class Counts:
+    """The counts of all arms: `table` has shape (arms, K+1, 4) or (arms, K+1, L+1)."""
+
+    table: FloatArray
+    levels: tuple[float, ...] | None = None
+    centre: float = 0.0
+
+    @classmethod
+    def empty(cls, setting: Setting) -> Counts:
+        """No pulls yet."""
+        width = 4 if setting.levels is None else setting.outcomes + 1
+        table = np.zeros((setting.arms, setting.mediators + 1, width))
+        return cls(table, setting.levels, setting.centre)
+
+    @classmethod
+    def fold(
+        cls, setting: Setting, arms: npt.ArrayLike, mediators: npt.ArrayLike, outcomes: npt.ArrayLike
+    ) -> Counts:
+        """Counts of whole columns: arms and mediators are 0-based codes (mediator -1: missing), outcome NaN: missing."""
+        counts = cls.empty(setting)
+        n, rows, width = counts.table.shape
+        a = _codes("arm", arms, 0, n)
+        m = _codes("mediator", mediators, -1, rows - 1)
+        m = np.where(m < 0, rows - 1, m)
+        y = np.asarray(outcomes, dtype=np.float64)
+        if not a.shape == m.shape == y.shape:
+            raise InvalidValue(f"Columns must have one length, got {a.size}, {m.size} and {y.size}.")
+        if np.any(np.isinf(y)):
+            raise InvalidValue("Outcomes must be finite numbers or missing, got an infinite one.")
+        cell = a * rows + m
+        if counts.levels is not None:
+            flat = np.bincount(cell * width + counts._level_codes(y), minlength=counts.table.size)
+            counts.table = flat.astype(np.float64).reshape(counts.table.shape)
+            return counts
+        seen = ~np.isnan(y)
+        about = y[seen] - counts.centre
+        # bincount adds in row order, so that folding equals updating one by one to the last bit
+        columns = [
+            np.bincount(cell, minlength=n * rows),
+            np.bincount(cell[seen], minlength=n * rows),
+            np.bincount(cell[seen], weights=about, minlength=n * rows),
+            np.bincount(cell[seen], weights=about * about, minlength=n * rows),
+        ]
+        counts.table = np.stack(columns, axis=-1).astype(np.float64).reshape(n, rows, 4)
+        return counts
+
+    def update(self, arm: int, mediator: int | None, outcome: float | None) -> None:
+        """Add one pull, in place; None means missing."""
+        n, rows, _ = self.table.shape
+        a = _codes("arm", [arm], 0, n)[0]
+        m = rows - 1 if mediator is None else _codes("mediator", [mediator], 0, rows - 1)[0]
+        y = np.float64(np.nan if outcome is None else outcome)
+        if np.isinf(y):
+            raise InvalidValue(f"An outcome must be a finite number or missing, got {outcome}.")
+        if self.levels is None:
+            record_real.py_func(self.table[a], m, y - self.centre)  # type: ignore[attr-defined]
+        else:
+            record_level.py_func(self.table[a], m, self._level_codes(y[None])[0])  # type: ignore[attr-defined]
+
+    def merge(self, other: Counts) -> Counts:
+        """The counts of both parts together."""
+        if self.table.shape != other.table.shape or self.levels != other.levels:
+            raise InvalidValue(
+                f"Counts of different layouts cannot be merged: {self.table.shape} with levels {self.levels}, "
+                f"{other.table.shape} with levels {other.levels}."
+            )
+        return Counts(self.table + other.about(self.centre).table, self.levels, self.centre)
+
+    def about(self, centre: float) -> Counts:
+        """The same counts with real sums kept about another centre."""
+        if self.levels is not None or centre == self.centre:
+            return self
+        table = self.table.copy()
+        shift = self.centre - centre
+        table[..., SUM] += table[..., OBSERVED] * shift
+        table[..., SQUARES] += shift * (2 * self.table[..., SUM] + table[..., OBSERVED] * shift)
+        return Counts(table, None, centre)
+
+    def real(self) -> Counts:
+        """The real layout; of discrete counts, their sums over the levels."""
+        if self.levels is None:
+            return self
+        seen = self.table[..., :-1]
+        about = np.asarray(self.levels) - self.centre
+        columns = [self.table.sum(-1), seen.sum(-1), seen @ about, seen @ about**2]
+        return Counts(np.stack(columns, axis=-1), None, self.centre)
+
+    @property
+    def pulls(self) -> IntArray:
+        """Pulls per arm."""
+        per_row = self.table[..., PULLS] if self.levels is None else self.table.sum(-1)
+        return per_row.sum(-1).astype(np.int64)
+
+    @property
+    def observed(self) -> IntArray:
+        """Pulls per arm whose outcome was observed."""
+        per_row = self.table[..., OBSERVED] if self.levels is None else self.table[..., :-1].sum(-1)
+        return per_row.sum(-1).astype(np.int64)
+
+    def _level_codes(self, outcomes: FloatArray) -> IntArray:
+        levels = np.asarray(self.levels)
+        code = np.searchsorted(levels, outcomes)  # NaN sorts last: the missing column
+        exact = np.isnan(outcomes) | (levels[np.minimum(code, len(levels) - 1)] == outcomes)
+        if not np.all(exact):
+            stray = outcomes[~exact][0]
+            raise InvalidValue(f"Outcome {stray:g} is not one of the levels {self.levels}.")
+        return code.astype(np.int64)
+
+
+def _codes(name: str, values: npt.ArrayLike, low: int, end: int) -> IntArray:
+    array = np.asarray(values)
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise InvalidValue(f"{name} codes must be whole numbers, got {array.dtype}.")
+    if array.size and (array.min() < low or array.max() >= end):
+        raise InvalidValue(f"{name} codes must be from {low} to {end - 1}, got {array.min()} to {array.max()}.")
+    return array.astype(np.int64)

@@ -1,0 +1,127 @@
+"""Finds parts by name: the built-in modules of each room first, then entry points of other packages.
+
+A module of a room lists what it offers in a dict called `parts`, name -> factory. Another package offers
+parts through entry points of the group "truant.<room>".
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import json
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from truant.errors import InvalidValue, unknown
+
+ROOMS = {
+    "assumption": "truant.assumptions",
+    "index": "truant.indices",
+    "world": "truant.worlds",
+    "policy": "truant.policies",
+}
+
+Factory = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something found by name, with the function that builds it."""
+
+    kind: str
+    name: str
+    factory: Factory
+
+    @property
+    def summary(self) -> str:
+        """The first line of its docstring."""
+        return (inspect.getdoc(self.factory) or "").split("\n", 1)[0]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The keyword parameters that can be set, with their defaults."""
+        signature = inspect.signature(self.factory)
+        return {
+            name: parameter.default
+            for name, parameter in signature.parameters.items()
+            if parameter.default is not inspect.Parameter.empty
+        }
+
+    def build(self, *arguments: Any, **parameters: Any) -> Any:
+        """Build the part; an unknown parameter is refused by name."""
+        for name in parameters:
+            if name not in self.parameters:
+                raise unknown(f"parameter of {self.kind} {self.name!r}:", name, self.parameters)
+        return self.factory(*arguments, **parameters)
+
+
+def find(kind: str, name: str) -> Part:
+    """The part of that name, or an error that names the nearest one."""
+    built_in = _built_in(kind)
+    if name in built_in:
+        return Part(kind, name, built_in[name])
+    offered = _offered(kind)
+    if name in offered:
+        return Part(kind, name, offered[name].load())
+    raise unknown(kind, name, names(kind))
+
+
+def names(kind: str) -> list[str]:
+    """All names of a kind, built-in ones first."""
+    built_in = list(_built_in(kind))
+    return built_in + [name for name in _offered(kind) if name not in built_in]
+
+
+@functools.cache
+def _built_in(kind: str) -> Mapping[str, Factory]:
+    room = importlib.import_module(ROOMS[kind])
+    found: dict[str, Factory] = {}
+    for info in pkgutil.iter_modules(room.__path__, ROOMS[kind] + "."):
+        found.update(getattr(importlib.import_module(info.name), "parts", {}))
+    return found
+
+
+def _offered(kind: str) -> Mapping[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=ROOMS[kind])}
+
+
+def parse(spec: str) -> tuple[str, dict[str, Any]]:
+    """Split "name:key=value,key=value" into the name and its parameters."""
+    name, _, rest = spec.partition(":")
+    return name.strip(), parse_parameters([rest] if rest else [])
+
+
+def parse_parameters(texts: list[str]) -> dict[str, Any]:
+    """Read "key=value" texts; a value with commas is a tuple."""
+    parameters: dict[str, list[str]] = {}
+    for text in texts:
+        values: list[str] | None = None
+        for piece in text.split(","):
+            key, equals, value = piece.partition("=")
+            if equals:
+                values = parameters.setdefault(key.strip(), [])
+                values.clear()
+                values.append(value)
+            elif values is None:
+                raise InvalidValue(f"Parameters are written key=value, got {text!r}.")
+            else:
+                values.append(piece)
+    return {
+        key: _value(values[0]) if len(values) == 1 else tuple(_value(value) for value in values)
+        for key, values in parameters.items()
+    }
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text.strip())
+    except json.JSONDecodeError:
+        pass
+    try:
+        return float(text)  # ".5" is not JSON
+    except ValueError:
+        return text.strip()

@@ -1,0 +1,103 @@
+"""What is known before the first pull: how many arms, which mediator levels, what outcomes can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from truant.errors import InvalidValue
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Setting:
+    """What a policy may know of a problem before it starts.
+
+    Parameters
+    ----------
+    arms : number of arms.
+    mediators : number K of mediator levels (1: no mediator).
+    levels : the L values of a discrete outcome, increasing; None for real outcomes.
+    low, high : range of the outcomes (or of their means); of `levels` when these are given.
+    scale : typical spread of an outcome, s_0; half the range unless given.
+    mediator_probabilities : P(M=m|a), shape (arms, K), for those who know it.
+    condition_numbers : per arm, of P(m, y, seen|a), for the paper's MNAR policies.
+    """
+
+    arms: int
+    mediators: int = 1
+    levels: tuple[float, ...] | None = None
+    low: float = 0.0
+    high: float = 1.0
+    scale: float | None = None
+    mediator_probabilities: FloatArray | None = None
+    condition_numbers: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        whole_number("arms", self.arms, at_least=1)
+        whole_number("K", self.mediators, at_least=1)
+        if self.levels is not None:
+            values = finite("levels", self.levels)
+            if len(values) < 2 or np.any(np.diff(values) <= 0):
+                raise InvalidValue(f"levels must be at least two increasing values, got {self.levels}.")
+            object.__setattr__(self, "levels", tuple(float(v) for v in values))
+            object.__setattr__(self, "low", float(values[0]))
+            object.__setattr__(self, "high", float(values[-1]))
+        low, high = (float(v) for v in finite("range", (self.low, self.high)))
+        if not low < high:
+            raise InvalidValue(f"The range must have low < high, got low={low:g}, high={high:g}.")
+        if self.scale is None:
+            object.__setattr__(self, "scale", (high - low) / 2)
+        elif not (np.isfinite(self.scale) and self.scale > 0):
+            raise InvalidValue(f"scale must be a positive number, got {self.scale}.")
+
+    @property
+    def centre(self) -> float:
+        """The middle of the range: sums are kept about it, thin cells shrink to it."""
+        return (self.low + self.high) / 2
+
+    @property
+    def outcome_scale(self) -> float:
+        """s_0, as a plain number."""
+        assert self.scale is not None
+        return self.scale
+
+    @property
+    def outcomes(self) -> int:
+        """Number L of outcome levels; 0 for real outcomes."""
+        return 0 if self.levels is None else len(self.levels)
+
+
+def whole_number(name: str, value: object, at_least: int) -> int:
+    """The value as an int, or a clear refusal."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer | float):
+        raise InvalidValue(f"{name} must be a whole number, got {value!r}.")
+    if not np.isfinite(value) or int(value) != value or value < at_least:
+        raise InvalidValue(f"{name} must be a whole number of at least {at_least}, got {value}.")
+    return int(value)
+
+
+def finite(name: str, values: npt.ArrayLike) -> FloatArray:
+    """The values as a float array without NaN or infinity, or a clear refusal."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidValue(f"{name} must be numbers, got {values!r}.") from None
+    if not np.all(np.isfinite(array)):
+        raise InvalidValue(f"{name} must be finite, got {array.tolist()}.")
+    return array
+
+
+def probabilities(name: str, values: npt.ArrayLike, positive: bool = False) -> FloatArray:
+    """The values as probabilities in [0, 1] (or (0, 1]), or a clear refusal."""
+    array = finite(name, values)
+    lowest_allowed = array > 0 if positive else array >= 0
+    if not np.all(lowest_allowed & (array <= 1)):
+        interval = "(0, 1]" if positive else "[0, 1]"
+        wrong = array[~(lowest_allowed & (array <= 1))].ravel()[0]
+        raise InvalidValue(f"{name} must be in {interval}, got {wrong:g}.")
+    return array

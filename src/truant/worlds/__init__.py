@@ -1,0 +1,7 @@
+"""Generative models: the paper's, its worst cases, real data; and worlds from a user's own arrays."""
+
+from truant.worlds.discrete import DiscreteWorld
+from truant.worlds.real import RealWorld
+from truant.worlds.world import World, make
+
+__all__ = ["DiscreteWorld", "RealWorld", "World", "make"]

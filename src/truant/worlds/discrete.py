@@ -1,0 +1,106 @@
+"""Worlds with discrete outcomes, from arrays: O may depend on mediator and outcome, Q on the mediator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from truant.compile import jit
+from truant.errors import InvalidValue
+from truant.setting import FloatArray, Setting, probabilities
+from truant.worlds.world import World, cell_tables, draw_cell
+
+
+class DiscreteWorld(World):
+    """A world from arrays.
+
+    Parameters
+    ----------
+    joint : P(m, y|a), shape (arms, K, L).
+    observation : P(O=1|m,y,a), broadcast to (arms, K, L).
+    mediator_observation : P(Q=1|m,a), broadcast to (arms, K).
+    levels : the L outcome values, increasing; equally spaced on [0, 1] unless given.
+    """
+
+    def __init__(
+        self,
+        joint: npt.ArrayLike,
+        observation: npt.ArrayLike = 1.0,
+        mediator_observation: npt.ArrayLike = 1.0,
+        *,
+        levels: Sequence[float] | None = None,
+        name: str = "own arrays",
+    ) -> None:
+        pi = probabilities("joint", joint)
+        if pi.ndim != 3 or not np.allclose(pi.sum(axis=(1, 2)), 1):
+            raise InvalidValue("joint must have shape (arms, K, L), and each arm's table must sum to 1.")
+        n, K, L = pi.shape
+        values = np.linspace(0, 1, L) if levels is None else np.asarray(levels, np.float64)
+        if values.shape != (L,):
+            raise InvalidValue(f"levels must be {L} values, one per column of joint, got {values.size}.")
+        o = probabilities("observation", observation)
+        q = probabilities("mediator_observation", mediator_observation)
+        try:
+            self.observation = np.ascontiguousarray(np.broadcast_to(o, pi.shape))
+            self.mediator_observation = np.ascontiguousarray(np.broadcast_to(q, (n, K)))
+        except ValueError:
+            raise InvalidValue(
+                f"observation must broadcast to {pi.shape} and mediator_observation to {(n, K)}, "
+                f"got {o.shape} and {q.shape}."
+            ) from None
+        self.name = name
+        self.joint = pi
+        self.levels = values
+        self.means = np.asarray(pi.sum(axis=1) @ values)
+        self.setting = Setting(
+            arms=n,
+            mediators=K,
+            levels=tuple(values),
+            mediator_probabilities=pi.sum(axis=2),
+            condition_numbers=_condition_numbers(self.seen),
+        )
+        self.draw = draw_level
+        self.tables: tuple[Any, ...] = (*cell_tables(self._cells().reshape(n, -1)), L + 1)
+
+    @property
+    def seen(self) -> FloatArray:
+        """Theta_a = P(m, y, Q=1, O=1|a), shape (arms, K, L)."""
+        theta: FloatArray = self.joint * self.observation * self.mediator_observation[..., None]
+        return theta
+
+    def _cells(self) -> FloatArray:
+        """Probability of each cell of the counts, shape (arms, K+1, L+1)."""
+        n, K, L = self.joint.shape
+        cells = np.zeros((n, K + 1, L + 1))
+        pi, o, q = self.joint, self.observation, self.mediator_observation[..., None]
+        cells[:, :K, :L] = pi * q * o
+        cells[:, :K, L] = (pi * q * (1 - o)).sum(axis=2)
+        cells[:, K, :L] = (pi * (1 - q) * o).sum(axis=1)
+        cells[:, K, L] = (pi * (1 - q) * (1 - o)).sum(axis=(1, 2))
+        return cells
+
+    def revealed(self) -> DiscreteWorld:
+        """The same world with every mediator and outcome seen."""
+        return DiscreteWorld(self.joint, levels=tuple(self.levels), name=self.name)
+
+
+@jit
+def draw_level(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, int]:
+    """One pull: a cell of the arm's table, whose last row and column mean missing."""
+    chances, aliases, columns = tables
+    cell = draw_cell(rng, arm, chances, aliases)
+    return cell // columns, cell % columns
+
+
+def _condition_numbers(theta: FloatArray) -> FloatArray:
+    """Infinity-norm condition numbers of Theta_a and of its transpose, shape (arms, 2)."""
+
+    def number(matrix: FloatArray) -> FloatArray:
+        inverse = np.linalg.pinv(matrix)
+        norms: FloatArray = np.abs(matrix).sum(-1).max(-1) * np.abs(inverse).sum(-1).max(-1)
+        return norms
+
+    return np.stack([number(theta), number(np.swapaxes(theta, 1, 2))], axis=1)

@@ -1,0 +1,137 @@
+"""Worlds with real outcomes: normal around each (arm, mediator) mean, or drawn from given samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from truant.compile import jit
+from truant.errors import InvalidValue
+from truant.setting import FloatArray, Setting, finite, probabilities
+from truant.worlds.world import World, cell_tables, draw_cell
+
+
+class RealWorld(World):
+    """A world from arrays: O depends on the arm, the mediator and whether the mediator is seen, never on Y.
+
+    Parameters
+    ----------
+    mediator_probabilities : P(M=m|a), shape (arms, K).
+    outcome_means : E[Y|m,a], shape (arms, K).
+    observation : P(O=1|m,a), shape (arms, K); or (arms, 2, K), given the mediator missing or seen.
+    outcome_sd : standard deviation of Y given m, a; a number or shape (arms, K).
+    mediator_observation : P(Q=1|m,a), a number or broadcast to (arms, K).
+    samples : instead of normal outcomes, samples[a][m] is an array to draw from (means are then its own).
+    low, high, scale : what a policy is told of the outcomes.
+    """
+
+    def __init__(
+        self,
+        mediator_probabilities: npt.ArrayLike,
+        outcome_means: npt.ArrayLike,
+        observation: npt.ArrayLike = 1.0,
+        *,
+        outcome_sd: npt.ArrayLike = 1.0,
+        mediator_observation: npt.ArrayLike = 1.0,
+        samples: Sequence[Sequence[npt.ArrayLike]] | None = None,
+        low: float = 0.0,
+        high: float = 1.0,
+        scale: float | None = None,
+        name: str = "own arrays",
+    ) -> None:
+        p = probabilities("mediator_probabilities", mediator_probabilities)
+        if p.ndim != 2 or not np.allclose(p.sum(axis=1), 1):
+            raise InvalidValue("mediator_probabilities must have shape (arms, K) and rows that sum to 1.")
+        shape = n, K = p.shape
+        seen = probabilities("observation", observation, positive=True)
+        seen = seen if seen.ndim == 3 else np.repeat(_fit("observation", seen, shape)[:, None], 2, axis=1)
+        self.name = name
+        self.mediator_probabilities = p
+        self.outcome_means = _fit("outcome_means", finite("outcome_means", outcome_means), shape)
+        self.observation = _fit("observation", seen, (n, 2, K))
+        self.outcome_sd = _fit("outcome_sd", finite("outcome_sd", outcome_sd), shape)
+        if np.any(self.outcome_sd < 0):
+            raise InvalidValue(f"outcome_sd must not be negative, got {self.outcome_sd.min():g}.")
+        q = probabilities("mediator_observation", mediator_observation)
+        self.mediator_observation = _fit("mediator_observation", q, shape)
+        self.samples = samples
+        if scale is None:
+            scale = float(np.sqrt(np.mean(self.outcome_sd**2))) or None
+        self.setting = Setting(
+            arms=n, mediators=K, low=low, high=high, scale=scale, mediator_probabilities=p
+        )
+        self.means = np.asarray((p * self.outcome_means).sum(axis=1))
+        self._set_draw()
+
+    def _set_draw(self) -> None:
+        p, q, o = self.mediator_probabilities, self.mediator_observation, self.observation
+        cells = np.empty((*p.shape, 2, 2))  # (arm, mediator, mediator seen, outcome seen)
+        for seen, chance in ((0, 1 - q), (1, q)):
+            cells[:, :, seen, 1] = p * chance * o[:, seen]
+            cells[:, :, seen, 0] = p * chance * (1 - o[:, seen])
+        tables = cell_tables(cells.reshape(len(p), -1))
+        if self.samples is None:
+            self.draw = draw_normal
+            self.tables: tuple[Any, ...] = (*tables, self.outcome_means, self.outcome_sd)
+        else:
+            self.draw = draw_sample
+            self.tables = (*tables, *_pack(self.samples, p.shape))
+
+    def revealed(self) -> RealWorld:
+        """The same world with every mediator and outcome seen."""
+        return RealWorld(
+            self.mediator_probabilities,
+            self.outcome_means,
+            outcome_sd=self.outcome_sd,
+            samples=self.samples,
+            low=self.setting.low,
+            high=self.setting.high,
+            scale=self.setting.scale,
+            name=self.name,
+        )
+
+
+@jit
+def draw_normal(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, float]:
+    """One pull: cells number (mediator, mediator seen, outcome seen) in binary."""
+    chances, aliases, means, sds = tables
+    cell = draw_cell(rng, arm, chances, aliases)
+    mediator = cell >> 2
+    outcome = np.nan
+    if cell & 1:
+        outcome = means[arm, mediator] + sds[arm, mediator] * rng.standard_normal()
+    if not cell & 2:
+        mediator = means.shape[1]
+    return mediator, outcome
+
+
+@jit
+def draw_sample(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, float]:
+    """One pull whose outcome is one of the samples of its (arm, mediator)."""
+    chances, aliases, starts, sizes, values = tables
+    cell = draw_cell(rng, arm, chances, aliases)
+    mediator = cell >> 2
+    outcome = np.nan
+    if cell & 1:
+        outcome = values[starts[arm, mediator] + int(rng.random() * sizes[arm, mediator])]
+    if not cell & 2:
+        mediator = starts.shape[1]
+    return mediator, outcome
+
+
+def _fit(name: str, values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    try:
+        return np.ascontiguousarray(np.broadcast_to(values, shape), dtype=np.float64)
+    except ValueError:
+        raise InvalidValue(f"{name} must have shape {shape}, got {values.shape}.") from None
+
+
+def _pack(samples: Sequence[Sequence[npt.ArrayLike]], shape: tuple[int, int]) -> tuple[Any, ...]:
+    sizes = np.array([[np.size(cell) for cell in row] for row in samples], np.int64)
+    if sizes.shape != shape or np.any(sizes == 0):
+        raise InvalidValue(f"samples must have a non-empty array for each of {shape} (arm, mediator) cells.")
+    starts = np.concatenate([[0], np.cumsum(sizes.ravel())[:-1]]).reshape(shape).astype(np.int64)
+    return starts, sizes, np.concatenate([np.asarray(c, np.float64).ravel() for r in samples for c in r])

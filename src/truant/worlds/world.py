@@ -1,0 +1,130 @@
+"""What every world has: true means, a draw for the compiled loop, and a twin in which nothing is missing."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from truant import registry
+from truant.compile import entry, jit, link
+from truant.errors import InvalidValue
+from truant.setting import FloatArray, IntArray, Setting
+
+
+class World(ABC):
+    """A generative model of pulls.
+
+    `draw(rng, arm, tables)` is compiled and gives one pull: the mediator (K if missing) and the outcome
+    (real: NaN if missing; discrete: the level's number, L if missing).
+    """
+
+    name: str
+    setting: Setting
+    means: FloatArray  # (arms,) true E[Y|a]
+    draw: Callable[..., tuple[int, Any]]
+    tables: tuple[Any, ...]  # what `draw` reads
+
+    @abstractmethod
+    def revealed(self) -> World:
+        """The same world with every mediator and outcome seen."""
+
+    @property
+    def gaps(self) -> FloatArray:
+        """Loss per pull of each arm: the best mean minus its own."""
+        gaps: FloatArray = self.means.max() - self.means
+        return gaps
+
+    def pulls(self, arms: IntArray, seed: int = 0) -> tuple[IntArray, FloatArray]:
+        """Pull these arms in turn: mediators (-1: missing) and outcomes (NaN: missing)."""
+        rng = np.random.Generator(np.random.SFC64(seed))
+        mediators = np.empty(len(arms), dtype=np.int64)
+        outcomes = np.empty(len(arms))
+        link(_draw_all, draw=self.draw)(rng, np.asarray(arms, np.int64), self.tables, mediators, outcomes)
+        mediators[mediators == self.setting.mediators] = -1
+        if self.setting.levels is not None:
+            outcomes = np.append(self.setting.levels, np.nan)[outcomes.astype(np.int64)]
+        return mediators, outcomes
+
+
+def draw(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, float]:
+    """Stands for a world's draw in templates."""
+    raise AssertionError("bound by link")
+
+
+def _draw_all(
+    rng: np.random.Generator, arms: IntArray, tables: Any, mediators: IntArray, outcomes: FloatArray
+) -> None:
+    for i in range(len(arms)):
+        mediators[i], outcomes[i] = draw(rng, arms[i], tables)
+
+
+def make(name: str, seed: int = 0, **parameters: Any) -> World:
+    """One instance of a named world, e.g. `make("mar", seed=1, gamma=(0.5, 1.0))`."""
+    return instance(name, np.random.default_rng(seed), parameters)
+
+
+def instance(name: str, rng: np.random.Generator, parameters: dict[str, Any]) -> World:
+    """One instance of a named world, drawn with a given generator."""
+    world = registry.find("world", name).build(rng, **parameters)
+    if not isinstance(world, World):
+        raise InvalidValue(f"World {name!r} must build a World, got {type(world).__name__}.")
+    world.name = name
+    return world
+
+
+@entry
+def alias_tables(probabilities: FloatArray, chances: FloatArray, aliases: IntArray) -> None:
+    """Vose's tables, a row per arm: a cell is drawn with one uniform number, whatever the number of cells."""
+    rows, cells = probabilities.shape
+    small = np.empty(cells, np.int64)
+    large = np.empty(cells, np.int64)
+    for a in range(rows):
+        few = many = 0
+        scale = cells / probabilities[a].sum()
+        for i in range(cells):
+            chances[a, i] = probabilities[a, i] * scale
+            aliases[a, i] = i
+            if chances[a, i] < 1.0:
+                small[few] = i
+                few += 1
+            else:
+                large[many] = i
+                many += 1
+        while few > 0 and many > 0:
+            few -= 1
+            i, j = small[few], large[many - 1]
+            aliases[a, i] = j
+            chances[a, j] -= 1.0 - chances[a, i]
+            if chances[a, j] < 1.0:
+                many -= 1
+                small[few] = j
+                few += 1
+        # what is left misses 1 by rounding only; a cell of probability 0 must stay impossible
+        for k in range(many):
+            chances[a, large[k]] = 1.0
+        for k in range(few):
+            if probabilities[a, small[k]] > 0.0:
+                chances[a, small[k]] = 1.0
+            else:
+                aliases[a, small[k]] = np.argmax(probabilities[a])
+
+
+@jit
+def draw_cell(rng: np.random.Generator, arm: int, chances: FloatArray, aliases: IntArray) -> int:
+    """The number of a cell, from an arm's alias table."""
+    place = rng.random() * chances.shape[1]
+    cell = int(place)
+    if place - cell >= chances[arm, cell]:
+        cell = aliases[arm, cell]
+    return cell
+
+
+def cell_tables(probabilities: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Alias tables of (arms, cells) probabilities."""
+    chances = np.empty_like(probabilities)
+    aliases = np.empty(probabilities.shape, np.int64)
+    alias_tables(np.ascontiguousarray(probabilities), chances, aliases)
+    return chances, aliases

@@ -1,0 +1,87 @@
+"""`both-mnar`: the outcome's being seen depends on the outcome, the mediator's on the mediator.
+
+O ⟂ (M, Q) given A, Y; Q ⟂ (Y, O) given A, M. The paper promises this case and does not give it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truant.assumptions.assumption import Assumption, Curve, Estimate, per_arm
+from truant.assumptions.linear import LinearSolution, solve_both_mnar
+from truant.assumptions.mnar import FIRST_PULLS, GROWTH, arm_table, need_levels
+from truant.assumptions.profile import LikelihoodFit, fill_from_likelihood, memory_size
+from truant.compile import jit
+from truant.counts import Counts
+from truant.errors import NotIdentified
+from truant.setting import FloatArray, Setting
+
+
+@dataclass(frozen=True)
+class BothMnar(Assumption):
+    """Outcome and mediator both missing not at random, each depending on its own value.
+
+    Parameters
+    ----------
+    allow_unidentified : go on although K is not L.
+    growth : refit an arm when its pulls grew by this share.
+    """
+
+    allow_unidentified: bool = False
+    growth: float = GROWTH
+    discrete = True
+
+    def check(self, setting: Setting) -> None:
+        """A discrete outcome with as many levels as the mediator has."""
+        need_levels("both-mnar", setting)
+        K, L = setting.mediators, setting.outcomes
+        if K != L and not self.allow_unidentified:
+            raise NotIdentified(
+                f"both-mnar needs as many mediator levels as outcome levels, got K={K} and L={L}; "
+                "merge levels of one, or set allow_unidentified=True."
+            )
+
+    def curve(self, setting: Setting) -> Curve:
+        """Profile-likelihood limits of the arm's table."""
+        self.check(setting)
+        K, L = setting.mediators, setting.outcomes
+        return Curve(
+            fill=fill,
+            parameters=per_arm(setting, setting.levels),
+            discrete=True,
+            linear=False,
+            first_pulls=FIRST_PULLS,
+            growth=self.growth,
+            memory=lambda knots: memory_size(K, L, True, knots),
+        )
+
+    def fit(self, counts: Counts, arm: int) -> LikelihoodFit:
+        """The maximum of the arm's likelihood."""
+        return LikelihoodFit(arm_table("both-mnar", counts, arm), np.asarray(counts.levels), True)
+
+    def linear(self, counts: Counts, arm: int) -> LinearSolution:
+        """Both odds systems at once."""
+        return solve_both_mnar(arm_table("both-mnar", counts, arm), np.asarray(counts.levels))
+
+    def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
+        """The maximum and its profile limits."""
+        self.check(setting)
+        return self.fit(counts, arm).estimate()
+
+
+@jit
+def fill(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """at(z) by profile likelihood; parameters are the outcome levels."""
+    fill_from_likelihood(row, True, memory, parameters, knots, values)
+
+
+parts = {"both-mnar": BothMnar}

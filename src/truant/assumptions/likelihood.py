@@ -1,0 +1,296 @@
+"""Maximum likelihood for a table with holes in both directions: one model behind three assumptions.
+
+A pull of an arm falls into cell (m, y) with probability pi[m,y]; its mediator is seen with probability
+lambda[m], its outcome with probability g, which depends on the outcome (`mnar`, `both-mnar`) or on the
+mediator (`mediator-mnar`). The table C has the seen cells, a last column for missing outcomes and a last row
+for missing mediators. Where mediators are never missing, lambda is 1 and drops out.
+
+Parameters are one vector: pi (K*L), then g (L or K), then lambda (K).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truant.compile import jit
+from truant.setting import FloatArray
+
+MINUTE = 1e-300  # keeps logarithms and divisions finite
+
+
+def size(K: int, L: int, by_outcome: bool) -> int:
+    """Number of parameters."""
+    return K * L + (L if by_outcome else K) + K
+
+
+@jit
+def step(
+    C: FloatArray,
+    levels: FloatArray,
+    by_outcome: bool,
+    theta: FloatArray,
+    out: FloatArray,
+    prior: float,
+    target: float,
+    tilt: float,
+) -> tuple[float, float]:
+    """One EM map from `theta` to `out`; returns log L at `theta`, and the tilt.
+
+    With a finite `target` the new pi has mean outcome `target`: the M-step is the same with one tilt,
+    pi = c/(sum(c) (1 + t (y - target))). `prior` is added to each cell in the pi-step alone.
+    """
+    K, L = C.shape[0] - 1, C.shape[1] - 1
+    g, lam = K * L, K * L + (L if by_outcome else K)
+    log_likelihood = 0.0
+    for k in range(g, len(out)):
+        out[k] = 0.0  # first the expected number of seen ones
+    # outcome missing: each mediator's pulls spread over the outcomes
+    for m in range(K):
+        total = 0.0
+        for y in range(L):
+            hidden = 1.0 - theta[g + (y if by_outcome else m)]
+            total += theta[m * L + y] * hidden
+        share = 0.0
+        if C[m, L] > 0.0:
+            log_likelihood += C[m, L] * np.log(total + MINUTE)
+            share = C[m, L] / (total + MINUTE)
+        seen = C[m, L]
+        for y in range(L):
+            k = g + (y if by_outcome else m)
+            cell = m * L + y
+            count = C[m, y]
+            out[cell] = count + share * theta[cell] * (1.0 - theta[k])
+            if count > 0.0:
+                log_likelihood += count * np.log(theta[cell] * theta[k] + MINUTE)
+                out[k] += count
+                seen += count
+        out[lam + m] = seen
+        if seen > 0.0:
+            log_likelihood += seen * np.log(theta[lam + m] + MINUTE)
+    # mediator missing: each outcome's pulls, and those with nothing seen, spread over the mediators
+    for y in range(L + 1):
+        if C[K, y] > 0.0:
+            log_likelihood += spread_over_mediators(C, by_outcome, theta, out, y)
+    # M-step
+    for m in range(K):
+        total = 0.0
+        for y in range(L):
+            total += out[m * L + y]
+        if not by_outcome:
+            out[g + m] = out[g + m] / total if total > 0.0 else theta[g + m]
+        out[lam + m] = out[lam + m] / total if total > 0.0 else theta[lam + m]
+    if by_outcome:
+        for y in range(L):
+            total = 0.0
+            for m in range(K):
+                total += out[m * L + y]
+            out[g + y] = out[g + y] / total if total > 0.0 else theta[g + y]
+    return log_likelihood, normalise(levels, out, K, prior, target, tilt)
+
+
+@jit
+def spread_over_mediators(
+    C: FloatArray, by_outcome: bool, theta: FloatArray, out: FloatArray, column: int
+) -> float:
+    """E-step of the row of missing mediators, for one column; the last column means the outcome is missing too."""
+    K, L = C.shape[0] - 1, C.shape[1] - 1
+    g, lam = K * L, K * L + (L if by_outcome else K)
+    first, end = (column, column + 1) if column < L else (0, L)
+    total = 0.0
+    for m in range(K):
+        for y in range(first, end):
+            chance = theta[g + (y if by_outcome else m)]
+            chance = chance if column < L else 1.0 - chance
+            total += theta[m * L + y] * (1.0 - theta[lam + m]) * chance
+    share = C[K, column] / (total + MINUTE)
+    for m in range(K):
+        for y in range(first, end):
+            k = g + (y if by_outcome else m)
+            chance = theta[k] if column < L else 1.0 - theta[k]
+            expected = share * theta[m * L + y] * (1.0 - theta[lam + m]) * chance
+            out[m * L + y] += expected
+            if column < L:
+                out[k] += expected
+    return C[K, column] * np.log(total + MINUTE)
+
+
+@jit
+def normalise(
+    levels: FloatArray, out: FloatArray, K: int, prior: float, target: float, tilt: float
+) -> float:
+    """Turn expected counts into probabilities with mean outcome `target` (any, if not finite)."""
+    L = len(levels)
+    total = 0.0
+    for cell in range(K * L):
+        out[cell] += prior
+        total += out[cell]
+    total = max(total, MINUTE)
+    if not np.isfinite(target):
+        for cell in range(K * L):
+            out[cell] /= total
+        return 0.0
+    columns = np.zeros(L)
+    for cell in range(K * L):
+        columns[cell % L] += out[cell]
+    tilt = tilt_root(columns, levels, target, tilt)
+    for y in range(L):
+        factor = 1.0 / (total * (1.0 + tilt * (levels[y] - target)))
+        for m in range(K):
+            out[m * L + y] *= factor
+    return tilt
+
+
+@jit
+def tilt_root(columns: FloatArray, levels: FloatArray, target: float, tilt: float) -> float:
+    """The root t of sum_y c_y (y-u)/(1 + t (y-u)), a falling function: Newton, bracketed."""
+    low, high = -1.0 / (levels[-1] - target), -1.0 / (levels[0] - target)
+    if not low < tilt < high:
+        tilt = 0.0
+    scale = 0.0
+    for y in range(len(levels)):
+        scale += columns[y] * abs(levels[y] - target)
+    for _ in range(100):
+        value = slope = 0.0
+        for y in range(len(levels)):
+            d = levels[y] - target
+            ratio = d / (1.0 + tilt * d)
+            value += columns[y] * ratio
+            slope += columns[y] * ratio * ratio
+        if abs(value) <= 1e-10 * scale or slope == 0.0:
+            break
+        if value > 0.0:
+            low = tilt
+        else:
+            high = tilt
+        tilt += value / slope
+        if not low < tilt < high:
+            tilt = (low + high) / 2
+    return tilt
+
+
+@jit
+def fit(
+    C: FloatArray,
+    levels: FloatArray,
+    by_outcome: bool,
+    theta: FloatArray,
+    prior: float,
+    tolerance: float,
+    most_maps: int,
+    target: float,
+) -> float:
+    """Improve `theta` in place by SQUAREM until a cycle gains less than `tolerance`; returns its log L.
+
+    An extrapolated step keeps a tenth of the distance to a boundary, and is dropped if log L falls.
+    """
+    one, two = np.empty_like(theta), np.empty_like(theta)
+    cells = (C.shape[0] - 1) * len(levels)
+    tilt, before, certain, maps = 0.0, -np.inf, -np.inf, 0
+    while True:
+        now, tilt = step(C, levels, by_outcome, theta, one, prior, target, tilt)
+        if now < certain - 1e-9:  # the last extrapolation left the constraint: go back to the plain map
+            theta[:] = two
+            now, tilt = step(C, levels, by_outcome, theta, one, prior, target, tilt)
+        maps += 1
+        if now - before < tolerance or maps >= most_maps:
+            return now
+        before = now
+        certain, tilt = step(C, levels, by_outcome, one, two, prior, target, tilt)
+        extrapolate(theta, one, two, cells)
+        trial, tilt = step(C, levels, by_outcome, theta, one, prior, target, tilt)
+        maps += 2
+        if trial >= certain:
+            theta[:] = one
+        else:
+            theta[:] = two
+
+
+@jit
+def extrapolate(theta: FloatArray, one: FloatArray, two: FloatArray, cells: int) -> None:
+    """SQUAREM's step from three iterates, written over the first; the first `cells` entries are pi."""
+    step_square = bend_square = 0.0
+    for k in range(len(theta)):
+        first, second = one[k] - theta[k], two[k] - one[k]
+        step_square += first * first
+        bend_square += (second - first) * (second - first)
+    length = np.sqrt(step_square / bend_square) if bend_square > 0.0 else 1.0
+    length = max(length, 1.0)
+    total = 0.0
+    for k in range(len(theta)):
+        first, second = one[k] - theta[k], two[k] - one[k]
+        value = theta[k] + 2.0 * length * first + length * length * (second - first)
+        value = max(value, 0.1 * two[k])
+        if k >= cells:
+            value = min(value, 1.0 - 0.1 * (1.0 - two[k]))
+        else:
+            total += value
+        theta[k] = value
+    for k in range(cells):
+        theta[k] /= total
+
+
+@jit
+def start(C: FloatArray, by_outcome: bool, theta: FloatArray, first: float, last: float) -> None:
+    """A start whose chances of being seen run from `first` to `last` over the levels."""
+    K, L = C.shape[0] - 1, C.shape[1] - 1
+    g, lam = K * L, K * L + (L if by_outcome else K)
+    for k in range(lam - g):
+        theta[g + k] = first + (last - first) * k / max(lam - g - 1, 1)
+    for m in range(K):
+        theta[lam + m] = first + (last - first) * m / max(K - 1, 1)
+    total = 0.0
+    for m in range(K):
+        for y in range(L):
+            chance = theta[g + (y if by_outcome else m)]
+            theta[m * L + y] = (C[m, y] + 0.5) / chance
+            total += theta[m * L + y]
+    for cell in range(g):
+        theta[cell] /= total
+
+
+@jit
+def loosen(theta: FloatArray, cells: int, share: float, least: float, source: FloatArray) -> None:
+    """Copy `source` off the boundary: pi mixed with uniform, chances pulled into [least, 1 - least]."""
+    for k in range(cells):
+        theta[k] = (1.0 - share) * source[k] + share / cells
+    for k in range(cells, len(theta)):
+        theta[k] = min(max(source[k], least), 1.0 - least)
+
+
+@jit
+def mean_outcome(theta: FloatArray, levels: FloatArray, K: int) -> float:
+    """sum y pi[m,y]."""
+    L = len(levels)
+    total = 0.0
+    for cell in range(K * L):
+        total += levels[cell % L] * theta[cell]
+    return total
+
+
+@jit
+def maximise(
+    C: FloatArray,
+    levels: FloatArray,
+    by_outcome: bool,
+    theta: FloatArray,
+    prior: float,
+    tolerance: float,
+    most_maps: int,
+    warm: bool,
+) -> float:
+    """The maximum over all starts, the given `theta` among them if `warm`: there can be several local ones."""
+    cells = (C.shape[0] - 1) * len(levels)
+    trial = np.empty_like(theta)
+    best = -np.inf
+    if warm:
+        loosen(theta, cells, 0.02, 0.03, theta.copy())
+        best = fit(C, levels, by_outcome, theta, prior, tolerance, most_maps, np.nan)
+    for shape in range(3):
+        first = 0.7 if shape == 0 else (0.95 if shape == 1 else 0.3)
+        last = 0.7 if shape == 0 else (0.3 if shape == 1 else 0.95)
+        start(C, by_outcome, trial, first, last)
+        value = fit(C, levels, by_outcome, trial, prior, tolerance, most_maps, np.nan)
+        if value > best:
+            best = value
+            theta[:] = trial
+    return best

@@ -1,0 +1,241 @@
+"""`mar`: outcomes are missing at random given the mediator, O ⟂ Y given A, M.
+
+A missing mediator is one more level here (which is harmless where mediators are always seen).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from truant.assumptions.assumption import Assumption, Curve, Estimate, per_arm
+from truant.assumptions.normal import pooled_variance, straight
+from truant.compile import jit
+from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
+from truant.errors import InvalidValue, NotIdentified
+from truant.setting import FloatArray, Setting, probabilities
+
+Estimator = Literal["plug-in", "horvitz-thompson", "aipw"]
+
+
+@dataclass(frozen=True)
+class Mar(Assumption):
+    """Missing at random given the mediator: reweights the mediator levels to how often they occur.
+
+    Parameters
+    ----------
+    kappa : pseudo-observations per cell at the centre of the range, when choosing.
+    known : P(M|a) is known (the setting's) instead of estimated.
+    estimator : for reporting; "horvitz-thompson" and "aipw" use `observation_probabilities`.
+    observation_probabilities : P(O=1|m,a), shape (arms, K); empirical unless given.
+    outcome_means : E[Y|m,a] for "aipw", shape (arms, K); empirical unless given.
+    """
+
+    kappa: float = 1.0
+    known: bool = False
+    estimator: Estimator = "plug-in"
+    observation_probabilities: FloatArray | None = None
+    outcome_means: FloatArray | None = None
+
+    def check(self, setting: Setting) -> None:
+        """Known p must be given."""
+        if self.known and setting.mediator_probabilities is None:
+            raise NotIdentified("mar-known needs mediator_probabilities, P(M=m|a); use mar to estimate them.")
+
+    def curve(self, setting: Setting) -> Curve:
+        """Shrunk cell means; the spread between cells counts only where p is estimated."""
+        self.check(setting)
+        parameters = per_arm(setting, setting.centre, self.kappa, setting.outcome_scale**2)
+        if not self.known:
+            return Curve(fill=fill, parameters=parameters, memory=lambda knots: 2, shared=2)
+        p = setting.mediator_probabilities
+        assert p is not None
+        return Curve(
+            fill=fill_known, parameters=np.hstack([parameters, p]), memory=lambda knots: 2, shared=2
+        )
+
+    def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
+        """sum_m p_m mu_m with its influence-function variance, or another estimator of the same."""
+        self.check(setting)
+        counts = counts.real()
+        cells = Cells.of(counts, arm)
+        if self.known:
+            p = setting.mediator_probabilities
+            assert p is not None
+            return cells.plug_in(np.append(p[arm], 0.0))
+        if self.estimator == "plug-in":
+            return cells.plug_in()
+        gamma = _row("observation_probabilities", self.observation_probabilities, arm, cells)
+        if gamma is not None:
+            probabilities("observation_probabilities", gamma, positive=True)
+        means = _row("outcome_means", self.outcome_means, arm, cells)
+        if self.estimator == "horvitz-thompson":
+            return cells.augmented(gamma, np.zeros(len(cells.pulls)))
+        if self.estimator == "aipw":
+            return cells.augmented(gamma, means)
+        raise InvalidValue(
+            f"estimator must be 'plug-in', 'horvitz-thompson' or 'aipw', got {self.estimator!r}."
+        )
+
+
+def mar_known(kappa: float = 1.0) -> Mar:
+    """Missing at random given the mediator, whose distribution in each arm is known."""
+    return Mar(kappa=kappa, known=True)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """One arm's real counts per mediator level, with outcomes in their own units."""
+
+    name: str
+    arm: int
+    pulls: FloatArray
+    observed: FloatArray
+    means: FloatArray  # of the observed; NaN where there are none
+    squares: FloatArray  # within the cell, about its mean
+
+    @classmethod
+    def of(cls, counts: Counts, arm: int, name: str = "mar", seen_mediators_only: bool = False) -> Cells:
+        """Cells of an arm; without the row of missing mediators where that is no level."""
+        row = counts.table[arm, :-1] if seen_mediators_only else counts.table[arm]
+        n = row[:, OBSERVED]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = row[:, SUM] / n
+        squares = np.where(n > 0, row[:, SQUARES] - row[:, SUM] * np.where(n > 0, mean, 0.0), 0.0)
+        return cls(name, arm, row[:, PULLS], n, counts.centre + mean, np.maximum(squares, 0.0))
+
+    def plug_in(self, known: FloatArray | None = None) -> Estimate:
+        """mu = sum p_m mu_m; v = sum p_m^2 s_m^2/n_m + (1/N) sum p_m (mu_m - mu)^2 (the last if p is estimated)."""
+        p = self._shares() if known is None else known
+        used = p > 0
+        self._need_outcomes(used)
+        p, n, means = p[used], self.observed[used], self.means[used]
+        mu = float(p @ means)
+        variance = float(np.sum(p**2 * self._cell_variances()[used] / n))
+        if known is None:
+            variance += float(p @ (means - mu) ** 2) / self.pulls.sum()
+        return Estimate.normal(mu, variance)
+
+    def augmented(self, gamma: FloatArray | None, means: FloatArray | None) -> Estimate:
+        """(1/N) sum [mu_M + O (Y - mu_M)/gamma_M]: Horvitz-Thompson with mu_M = 0, AIPW otherwise."""
+        p = self._shares()
+        used = p > 0
+        if gamma is None or means is None:
+            self._need_outcomes(used)
+        total, pulls, n = self.pulls.sum(), self.pulls[used], self.observed[used]
+        weight = pulls / n if gamma is None else 1 / gamma[used]
+        centre = self.means[used] if means is None else means[used]
+        # an observed outcome's score is centre + weight (Y - centre), a missing one's is centre
+        distance = np.where(n > 0, np.where(n > 0, self.means[used], 0.0) - centre, 0.0)
+        mu = float(np.sum(pulls * centre + n * weight * distance) / total)
+        if gamma is None:  # estimated weights: the estimate is the plug-in, and so is its variance
+            return Estimate.normal(mu, self.plug_in().standard_error ** 2)
+        seen = n * (centre + weight * distance - mu) ** 2 + weight**2 * self.squares[used]
+        missing = (pulls - n) * (centre - mu) ** 2
+        return Estimate.normal(mu, float(np.sum(seen + missing)) / total**2)
+
+    def _shares(self) -> FloatArray:
+        total = self.pulls.sum()
+        if total == 0:
+            seen = " with the mediator seen" if self.name == "mediator-mar" else ""
+            raise NotIdentified(f"{self.name}: arm {self.arm} has no pulls{seen}.")
+        shares: FloatArray = self.pulls / total
+        return shares
+
+    def _need_outcomes(self, used: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
+        empty = np.flatnonzero(used & (self.observed == 0))
+        if len(empty):
+            m = int(empty[0])
+            level = "its missing mediators" if m == len(used) - 1 and self.name == "mar" else f"mediator level {m}"
+            raise NotIdentified(
+                f"{self.name}: arm {self.arm} has {self.pulls[m]:.0f} pulls with {level} and none of their "
+                "outcomes was observed; merge mediator levels or collect more."
+            )
+
+    def _cell_variances(self) -> FloatArray:
+        """s_m^2; a cell with one outcome borrows the arm's variance within cells."""
+        freedom = np.maximum(self.observed - 1, 0)
+        pooled = self.squares.sum() / freedom.sum() if freedom.sum() > 0 else np.inf
+        variances: FloatArray = np.where(freedom > 0, self.squares / np.maximum(freedom, 1), pooled)
+        return variances
+
+
+def _row(name: str, values: FloatArray | None, arm: int, cells: Cells) -> FloatArray | None:
+    """A given table's row for the arm, with a last entry for missing mediators where it has none."""
+    if values is None:
+        return None
+    row = np.asarray(values, np.float64)[arm]
+    if len(row) == len(cells.pulls) - 1:
+        if cells.pulls[-1] > 0:
+            raise NotIdentified(f"{name} must also have a column for missing mediators, since some are missing.")
+        row = np.append(row, 1.0)
+    if len(row) != len(cells.pulls):
+        raise InvalidValue(f"{name} must have {len(cells.pulls) - 1} columns, got {len(row)}.")
+    return row
+
+
+@jit
+def fill(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """p estimated: v = sum p_m^2 s^2/(n_m + kappa) + B/N."""
+    mean, error, between, pulls, variance = weigh(row, row.shape[0], memory, shared, parameters)
+    between = (pulls * between + variance / 2) / (pulls + 2)
+    straight(parameters[0] + mean, error + between / pulls, knots, values)
+
+
+@jit
+def weigh(
+    row: FloatArray, levels: int, memory: FloatArray, shared: FloatArray, parameters: FloatArray
+) -> tuple[float, float, float, float, float]:
+    """Over the first `levels` rows: mean about the centre, sum p^2 s^2/(n+kappa), sum p (r-mu)^2, N, s^2."""
+    kappa = parameters[1]
+    pulls = within = freedom = 0.0
+    for m in range(levels):
+        n = row[m, OBSERVED]
+        pulls += row[m, PULLS]
+        if n > 1.0:
+            within += max(row[m, SQUARES] - row[m, SUM] * row[m, SUM] / n, 0.0)
+            freedom += n - 1.0
+    variance = pooled_variance(memory, shared, within, freedom, parameters[2])
+    pulls = max(pulls, 1.0)
+    mean = square = error = 0.0
+    for m in range(levels):
+        p = row[m, PULLS] / pulls
+        thickness = 1.0 / (row[m, OBSERVED] + kappa)
+        r = row[m, SUM] * thickness
+        mean += p * r
+        square += p * r * r
+        error += p * p * thickness
+    return mean, error * variance, max(square - mean * mean, 0.0), pulls, variance
+
+
+@jit
+def fill_known(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """p known: the same without the spread between cells."""
+    levels = row.shape[0] - 1
+    variance = weigh(row, row.shape[0], memory, shared, parameters)[4]
+    mean = error = 0.0
+    for m in range(levels):
+        p = parameters[3 + m]
+        thickness = 1.0 / (row[m, OBSERVED] + parameters[1])
+        mean += p * row[m, SUM] * thickness
+        error += p * p * thickness
+    straight(parameters[0] + mean, error * variance, knots, values)
+
+
+parts = {"mar": Mar, "mar-known": mar_known}

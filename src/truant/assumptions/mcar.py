@@ -1,0 +1,65 @@
+"""`mcar`: outcomes are missing completely at random (or, weaker, independently of Y given the arm)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truant.assumptions.assumption import Assumption, Curve, Estimate, per_arm
+from truant.assumptions.normal import pooled_variance, straight
+from truant.compile import jit
+from truant.counts import OBSERVED, SQUARES, SUM, Counts
+from truant.errors import NotIdentified
+from truant.setting import FloatArray, Setting
+
+
+@dataclass(frozen=True)
+class Mcar(Assumption):
+    """Missing completely at random: the mean of the observed outcomes is the arm's value."""
+
+    kappa: float = 1.0  # pseudo-observations at the centre of the range, when choosing
+
+    def check(self, setting: Setting) -> None:
+        """Every setting will do."""
+
+    def curve(self, setting: Setting) -> Curve:
+        """Shrunk mean of the observed, with the pooled scale."""
+        parameters = per_arm(setting, setting.centre, self.kappa, setting.outcome_scale**2)
+        return Curve(fill=fill, parameters=parameters, memory=lambda knots: 2, shared=2)
+
+    def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
+        """S/n, with variance s^2/n."""
+        counts = counts.real()
+        n, total, squares = counts.table[arm].sum(axis=0)[[OBSERVED, SUM, SQUARES]]
+        if n == 0:
+            raise NotIdentified(f"mcar: none of the outcomes of arm {arm} was observed.")
+        variance = (squares - total**2 / n) / (n - 1) if n > 1 else np.inf
+        return Estimate.normal(counts.centre + total / n, max(variance, 0.0) / n)
+
+
+@jit
+def fill(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """r = (S + kappa c)/(n + kappa), v = s^2/(n + kappa); sums are about c."""
+    centre, kappa, prior = parameters[0], parameters[1], parameters[2]
+    n = total = squares = 0.0
+    for m in range(row.shape[0]):
+        n += row[m, OBSERVED]
+        total += row[m, SUM]
+        squares += row[m, SQUARES]
+    within = freedom = 0.0
+    if n > 1:
+        within = max(squares - total * total / n, 0.0)
+        freedom = n - 1.0
+    variance = pooled_variance(memory, shared, within, freedom, prior)
+    straight(centre + total / (n + kappa), variance / (n + kappa), knots, values)
+
+
+parts = {"mcar": Mcar}

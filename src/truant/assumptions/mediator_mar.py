@@ -1,0 +1,53 @@
+"""`mediator-mar`: as `mar`, with mediators missing too, independently of their value given the arm.
+
+Q ⟂ M given A, and Q ⟂ Y given A, M, O: pulls with the mediator seen are a fair sample, so all is done on
+them. Dividing by all pulls instead would shrink the value by P(Q=1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from truant.assumptions.assumption import Assumption, Curve, Estimate, per_arm
+from truant.assumptions.mar import Cells, weigh
+from truant.assumptions.normal import straight
+from truant.compile import jit
+from truant.counts import Counts
+from truant.setting import FloatArray, Setting
+
+
+@dataclass(frozen=True)
+class MediatorMar(Assumption):
+    """Outcome missing at random given the mediator, and the mediator itself missing at random."""
+
+    kappa: float = 1.0  # pseudo-observations per cell at the centre of the range, when choosing
+
+    def check(self, setting: Setting) -> None:
+        """Every setting will do."""
+
+    def curve(self, setting: Setting) -> Curve:
+        """The shrunk estimate of `mar` on the pulls with the mediator seen."""
+        parameters = per_arm(setting, setting.centre, self.kappa, setting.outcome_scale**2)
+        return Curve(fill=fill, parameters=parameters, memory=lambda knots: 2, shared=2)
+
+    def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
+        """sum_m p_m mu_m, p_m the share among pulls with the mediator seen."""
+        return Cells.of(counts.real(), arm, "mediator-mar", seen_mediators_only=True).plug_in()
+
+
+@jit
+def fill(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """As mar's, on the rows of seen mediators."""
+    mean, error, between, pulls, variance = weigh(row, row.shape[0] - 1, memory, shared, parameters)
+    between = (pulls * between + variance / 2) / (pulls + 2)
+    straight(parameters[0] + mean, error + between / pulls, knots, values)
+
+
+parts = {"mediator-mar": MediatorMar}

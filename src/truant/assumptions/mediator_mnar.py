@@ -1,0 +1,87 @@
+"""`mediator-mnar`: whether mediator and outcome are seen depends on the mediator, which is missing too.
+
+Y, O, Q are mutually independent given A, M.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truant.assumptions.assumption import Assumption, Curve, Estimate, per_arm
+from truant.assumptions.linear import LinearSolution, solve_mediator_mnar
+from truant.assumptions.mnar import FIRST_PULLS, GROWTH, arm_table, need_levels
+from truant.assumptions.profile import LikelihoodFit, fill_from_likelihood, memory_size
+from truant.compile import jit
+from truant.counts import Counts
+from truant.errors import NotIdentified
+from truant.setting import FloatArray, Setting
+
+
+@dataclass(frozen=True)
+class MediatorMnar(Assumption):
+    """Mediator missing depending on its own value; the outcome missing at random given it.
+
+    Parameters
+    ----------
+    allow_unidentified : go on although L < K, where the outcome cannot tell the mediators apart.
+    growth : refit an arm when its pulls grew by this share.
+    """
+
+    allow_unidentified: bool = False
+    growth: float = GROWTH
+    discrete = True
+
+    def check(self, setting: Setting) -> None:
+        """A discrete outcome with no fewer levels than the mediator has."""
+        need_levels("mediator-mnar", setting)
+        K, L = setting.mediators, setting.outcomes
+        if L < K and not self.allow_unidentified:
+            raise NotIdentified(
+                f"mediator-mnar needs at least as many outcome levels as mediator levels, got L={L} < K={K}; "
+                "merge mediator levels, use finer outcome levels, or set allow_unidentified=True."
+            )
+
+    def curve(self, setting: Setting) -> Curve:
+        """Profile-likelihood limits of the arm's table."""
+        self.check(setting)
+        K, L = setting.mediators, setting.outcomes
+        return Curve(
+            fill=fill,
+            parameters=per_arm(setting, setting.levels),
+            discrete=True,
+            linear=False,
+            first_pulls=FIRST_PULLS,
+            growth=self.growth,
+            memory=lambda knots: memory_size(K, L, False, knots),
+        )
+
+    def fit(self, counts: Counts, arm: int) -> LikelihoodFit:
+        """The maximum of the arm's likelihood."""
+        return LikelihoodFit(arm_table("mediator-mnar", counts, arm), np.asarray(counts.levels), False)
+
+    def linear(self, counts: Counts, arm: int) -> LinearSolution:
+        """The paper's solution, with its system transposed."""
+        return solve_mediator_mnar(arm_table("mediator-mnar", counts, arm), np.asarray(counts.levels))
+
+    def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
+        """The maximum and its profile limits."""
+        self.check(setting)
+        return self.fit(counts, arm).estimate()
+
+
+@jit
+def fill(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """at(z) by profile likelihood; parameters are the outcome levels."""
+    fill_from_likelihood(row, False, memory, parameters, knots, values)
+
+
+parts = {"mediator-mnar": MediatorMnar}

@@ -1,0 +1,61 @@
+"""`greedy` and `epsilon-greedy`: the best guess, at(0), with or without a share of random pulls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truant.compile import jit
+from truant.errors import InvalidValue
+from truant.indices.index import Index, highest
+from truant.setting import FloatArray
+
+
+@jit
+def choose(
+    values: FloatArray,
+    knots: FloatArray,
+    parameters: FloatArray,
+    memory: FloatArray,
+    last: int,
+    t: int,
+    rng: np.random.Generator,
+) -> int:
+    """The highest at(0), or any arm with probability epsilon."""
+    if parameters[0] > 0.0 and rng.random() < parameters[0]:
+        return int(rng.random() * values.shape[0])
+    return highest(values, rng)
+
+
+@dataclass(frozen=True)
+class EpsilonGreedy(Index):
+    """The best guess, except for a share epsilon of pulls spread over all arms."""
+
+    epsilon: float = 0.1
+    choose = staticmethod(choose)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.epsilon, str) or not 0 <= self.epsilon <= 1:
+            raise InvalidValue(f"epsilon must be in [0, 1], got {self.epsilon}.")
+
+    def knots(self, horizon: int, linear: bool) -> FloatArray:
+        """The best guess alone."""
+        return np.zeros(1)
+
+    def parameters(self, horizon: int) -> FloatArray:
+        """The share of random pulls."""
+        return np.array([float(self.epsilon)])
+
+
+def greedy() -> EpsilonGreedy:
+    """The best guess, always: at(0); explores nothing."""
+    return EpsilonGreedy(epsilon=0.0)
+
+
+def uniform() -> EpsilonGreedy:
+    """Every arm alike, as a fixed experiment would."""
+    return EpsilonGreedy(epsilon=1.0)
+
+
+parts = {"greedy": greedy, "epsilon-greedy": EpsilonGreedy, "uniform": uniform}

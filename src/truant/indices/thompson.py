@@ -1,0 +1,48 @@
+"""`thompson`: look at a random z, so that an arm is pulled as often as it may be the best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truant.compile import jit
+from truant.indices.index import Index, knots_of, read
+from truant.setting import FloatArray
+
+
+@jit
+def choose(
+    values: FloatArray,
+    knots: FloatArray,
+    parameters: FloatArray,
+    memory: FloatArray,
+    last: int,
+    t: int,
+    rng: np.random.Generator,
+) -> int:
+    """The highest at(z), z ~ N(0, 1) for each arm."""
+    best, ties, top = 0, 0, -np.inf
+    for a in range(values.shape[0]):
+        score = read(values[a], knots, rng.standard_normal())
+        if score > top:
+            best, ties, top = a, 1, score
+        elif score == top:
+            ties += 1
+            if rng.random() * ties < 1.0:
+                best = a
+    return best
+
+
+@dataclass(frozen=True)
+class Thompson(Index):
+    """A draw from what each arm may be worth: at(z) with z ~ N(0, 1); explores while outcomes are late."""
+
+    choose = staticmethod(choose)
+
+    def knots(self, horizon: int, linear: bool) -> FloatArray:
+        """Enough to read any z."""
+        return knots_of(linear)
+
+
+parts = {"thompson": Thompson}

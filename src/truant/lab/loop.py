@@ -1,0 +1,90 @@
+"""The one compiled loop: every world, assumption and index runs through it.
+
+`run` is a template: `truant.compile.link` binds draw, record, fill and choose to a world's, a layout's, a
+curve's and an index's compiled functions, and numba inlines them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from truant.compile import jit
+from truant.counts import record_level, record_real
+from truant.setting import FloatArray, IntArray
+
+
+@jit
+def record_real_outcome(row: FloatArray, mediator: int, outcome: float, about: FloatArray) -> None:
+    """A real outcome into real counts; `about` is the centre."""
+    record_real(row, mediator, outcome - about[0])
+
+
+@jit
+def record_level_as_real(row: FloatArray, mediator: int, level: int, about: FloatArray) -> None:
+    """A level into real counts; `about` has the levels' values about the centre, NaN for missing."""
+    record_real(row, mediator, about[level])
+
+
+@jit
+def record_level_outcome(row: FloatArray, mediator: int, level: int, about: FloatArray) -> None:
+    """A level into discrete counts."""
+    record_level(row, mediator, level)
+
+
+def _unbound(*arguments: Any) -> Any:
+    raise AssertionError("bound by link")
+
+
+draw = record = fill = choose = _unbound
+
+
+def run(
+    rng: np.random.Generator,
+    tables: Any,  # of the world's draw
+    gaps: FloatArray,  # (arms,)
+    about: FloatArray,
+    first_pulls: int,
+    growth: float,
+    parameters: FloatArray,  # (arms, any) of the curve
+    memory: FloatArray,  # (arms, any) of the curve
+    shared: FloatArray,
+    knots: FloatArray,
+    index_parameters: FloatArray,
+    index_memory: FloatArray,
+    counts: FloatArray,  # (arms, K+1, columns), filled here
+    pulls: IntArray,  # (arms,), filled here
+    checkpoints: IntArray,  # rounds after which regret is noted
+    regret: FloatArray,  # (checkpoints,), filled here
+    progress: IntArray,  # (1,), checkpoints done, for whoever watches
+    stop: IntArray,  # (1,), set by whoever wants it to end
+) -> bool:
+    """Play until the last checkpoint; False if it was stopped before."""
+    arms = len(gaps)
+    values = np.zeros((arms, len(knots)))
+    due = np.full(arms, np.int64(first_pulls))  # pulls at which the arm is next estimated
+    last = -1
+    t = 0
+    for c in range(len(checkpoints)):
+        while t < checkpoints[c]:
+            if t < arms * first_pulls:
+                arm = t % arms
+            else:
+                arm = choose(values, knots, index_parameters, index_memory, last, t + 1, rng)
+                last = arm
+            mediator, outcome = draw(rng, arm, tables)
+            record(counts[arm], mediator, outcome, about)
+            pulls[arm] += 1
+            t += 1
+            if pulls[arm] >= due[arm]:
+                fill(counts[arm], memory[arm], shared, parameters[arm], knots, values[arm])
+                due[arm] = pulls[arm] + max(np.int64(1), np.int64(growth * pulls[arm]))
+        total = 0.0
+        for a in range(arms):
+            total += pulls[a] * gaps[a]
+        regret[c] = total
+        progress[0] = c + 1
+        if stop[0]:
+            return c + 1 == len(checkpoints)
+    return True

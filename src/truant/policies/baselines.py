@@ -1,0 +1,113 @@
+"""What people do today (drop the missing rows, or call them zero), and oracles that see every outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truant.assumptions import Assumption, Curve, Estimate
+from truant.assumptions.assumption import per_arm
+from truant.assumptions.mcar import Mcar
+from truant.assumptions.normal import straight
+from truant.compile import jit
+from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
+from truant.indices import Index
+from truant.indices.thompson import Thompson
+from truant.indices.ucb import Ucb
+from truant.policies.paper import paper_mcar
+from truant.policies.policy import Policy, combine
+from truant.setting import FloatArray, Setting
+
+
+def naive_ucb(alpha: float = 2.0) -> Policy:
+    """Drop the missing rows, then the classical UCB (the paper's Algorithm 1)."""
+    return paper_mcar(alpha)
+
+
+def naive_thompson() -> Policy:
+    """Drop the missing rows, then Thompson sampling (`mcar-thompson`)."""
+    return combine(Mcar(), Thompson(), "naive-thompson")
+
+
+@dataclass(frozen=True)
+class Zero(Assumption):
+    """Missing outcomes are worth 0."""
+
+    def check(self, setting: Setting) -> None:
+        """Every setting will do."""
+
+    def curve(self, setting: Setting) -> Curve:
+        """S/N with the width of the classical UCB."""
+        return Curve(fill=fill_zero, parameters=per_arm(setting, setting.centre))
+
+    def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
+        """S/N, every missing outcome counted as 0."""
+        counts = counts.real().about(0.0)
+        pulls, _, total, squares = counts.table[arm].sum(axis=0)
+        mean = total / max(pulls, 1.0)
+        variance = squares / max(pulls, 1.0) - mean**2
+        return Estimate.normal(mean, max(variance, 0.0) / pulls if pulls else np.inf)
+
+
+@jit
+def fill_zero(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """(S + n c)/N + sqrt(alpha log T/(2 N)); sums are about c."""
+    pulls = max(row[:, PULLS].sum(), 1.0)
+    total = row[:, SUM].sum() + parameters[0] * row[:, OBSERVED].sum()
+    straight(total / pulls, 1.0 / (2.0 * pulls), knots, values)
+
+
+def zero_ucb(alpha: float = 2.0) -> Policy:
+    """Count missing outcomes as 0, then the classical UCB."""
+    return combine(Zero(), Ucb(level=alpha), "zero-ucb")
+
+
+@jit
+def fill_oracle(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """Plain mean, v = ((N var + 2 s_0^2)/(N + 2))/N."""
+    n, total, squares = row[:, OBSERVED].sum(), row[:, SUM].sum(), row[:, SQUARES].sum()
+    mean = total / n
+    variance = (max(squares - n * mean * mean, 0.0) + 2.0 * parameters[1]) / (n + 2.0)
+    straight(parameters[0] + mean, variance / n, knots, values)
+
+
+def _oracle(index: Index) -> Policy:
+    def curve(setting: Setting, horizon: int) -> Curve:
+        parameters = per_arm(setting, setting.centre, setting.outcome_scale**2)
+        return Curve(fill=fill_oracle, parameters=parameters)
+
+    return Policy("", index, curve, Mcar(), reveals=True)
+
+
+def oracle_ucb(level: str | float = "plain") -> Policy:
+    """Sees every outcome, missing or not: what `ucb` would do with nothing missing."""
+    return _oracle(Ucb(level=level))
+
+
+def oracle_thompson() -> Policy:
+    """Sees every outcome, missing or not: what `thompson` would do with nothing missing."""
+    return _oracle(Thompson())
+
+
+parts = {
+    "naive-ucb": naive_ucb,
+    "naive-thompson": naive_thompson,
+    "zero-ucb": zero_ucb,
+    "oracle-ucb": oracle_ucb,
+    "oracle-thompson": oracle_thompson,
+}

@@ -1,0 +1,277 @@
+"""The paper's own algorithms with its constants, for comparison: each brings its own width.
+
+Each index is mean + sqrt(alpha log T) x width, so at(z) with z = sqrt(alpha log T) as for `ucb`. All but
+Algorithm 1 begin with ceil(log(T)^2) pulls of each arm; a cell with no observed outcome is infinitely good.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from truant.assumptions import Assumption, Curve
+from truant.assumptions.assumption import per_arm
+from truant.assumptions.linear import least_squares
+from truant.assumptions.mar import Mar
+from truant.assumptions.mcar import Mcar
+from truant.assumptions.mediator_mar import MediatorMar
+from truant.assumptions.mediator_mnar import MediatorMnar
+from truant.assumptions.mnar import Mnar
+from truant.assumptions.normal import straight
+from truant.compile import jit
+from truant.counts import OBSERVED, PULLS, SUM
+from truant.errors import NotIdentified
+from truant.indices.ucb import Ucb
+from truant.policies.policy import Policy
+from truant.setting import FloatArray, Setting
+
+
+def first_pulls(horizon: int) -> int:
+    """ceil(log(T)^2), at least one."""
+    return max(1, math.ceil(math.log(horizon) ** 2))
+
+
+def _policy(alpha: float, assumption: Assumption, curve: Callable[[Setting, int], Curve]) -> Policy:
+    return Policy("", Ucb(level=alpha), curve, assumption)
+
+
+def paper_mcar(alpha: float = 2.0) -> Policy:
+    """Algorithm 1: mean of the observed outcomes, Hoeffding width."""
+
+    def curve(setting: Setting, horizon: int) -> Curve:
+        return Curve(fill=fill_mcar, parameters=per_arm(setting, setting.centre))
+
+    return _policy(alpha, Mcar(), curve)
+
+
+@jit
+def fill_mcar(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """S/n + sqrt(alpha log T/(2 n)); infinite until an outcome is observed."""
+    n = total = 0.0
+    for m in range(row.shape[0]):
+        n += row[m, OBSERVED]
+        total += row[m, SUM]
+    if n == 0.0:
+        values[:] = np.inf
+    else:
+        straight(parameters[0] + total / n, 1.0 / (2.0 * n), knots, values)
+
+
+def paper_mar_known(alpha: float = 2.0) -> Policy:
+    """Algorithm 2: mediator distribution known, Hoeffding width over its levels."""
+
+    def curve(setting: Setting, horizon: int) -> Curve:
+        assumption.check(setting)
+        assert setting.mediator_probabilities is not None
+        parameters = np.hstack([per_arm(setting, setting.centre, 1.0), setting.mediator_probabilities])
+        return Curve(fill=fill_mar_known, parameters=parameters, first_pulls=first_pulls(horizon))
+
+    assumption = Mar(known=True)
+    return _policy(alpha, assumption, curve)
+
+
+def paper_mar(alpha: float = 2.0) -> Policy:
+    """Algorithm 3: mediator distribution estimated, eight times the width."""
+
+    def curve(setting: Setting, horizon: int) -> Curve:
+        parameters = per_arm(setting, setting.centre, 8.0)
+        return Curve(fill=fill_mar, parameters=parameters, first_pulls=first_pulls(horizon))
+
+    return _policy(alpha, Mar(), curve)
+
+
+def paper_mediator_mar(alpha: float = 2.0) -> Policy:
+    """Algorithm 3 on the pulls with the mediator seen."""
+
+    def curve(setting: Setting, horizon: int) -> Curve:
+        parameters = per_arm(setting, setting.centre, 8.0)
+        return Curve(fill=fill_mediator_mar, parameters=parameters, first_pulls=first_pulls(horizon))
+
+    return _policy(alpha, MediatorMar(), curve)
+
+
+@jit
+def weighted(row: FloatArray, p: FloatArray, parameters: FloatArray, knots: FloatArray, values: FloatArray) -> None:
+    """sum p mu_m + factor sqrt(alpha log T/2 sum p^2/n_m)."""
+    mean = error = 0.0
+    for m in range(len(p)):
+        if p[m] > 0.0:
+            n = row[m, OBSERVED]
+            if n == 0.0:
+                values[:] = np.inf
+                return
+            mean += p[m] * row[m, SUM] / n
+            error += p[m] * p[m] / n
+    straight(parameters[0] + mean, parameters[1] ** 2 * error / 2.0, knots, values)
+
+
+@jit
+def fill_mar_known(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """With the given p."""
+    weighted(row, parameters[2:], parameters, knots, values)
+
+
+@jit
+def fill_mar(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """With p_m = N_m/N over all pulls."""
+    weighted(row, row[:, PULLS] / max(row[:, PULLS].sum(), 1.0), parameters, knots, values)
+
+
+@jit
+def fill_mediator_mar(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """With p_m = N_m/N over the pulls with the mediator seen; infinite until one is."""
+    pulls = row[:-1, PULLS].sum()
+    if pulls == 0.0:
+        values[:] = np.inf
+    else:
+        weighted(row, row[:-1, PULLS] / pulls, parameters, knots, values)
+
+
+def paper_mnar(alpha: float = 2.0) -> Policy:
+    """Algorithm 4 with the joint frequencies that it needs: the odds system solved by its inverse."""
+    return _paper_mnar(alpha, literal=False)
+
+
+def paper_mnar_literal(alpha: float = 2.0) -> Policy:
+    """Algorithm 4 as printed, with frequencies given that the outcome is seen: tends to mu/P(O=1)."""
+    return _paper_mnar(alpha, literal=True)
+
+
+def _paper_mnar(alpha: float, literal: bool) -> Policy:
+    def curve(setting: Setting, horizon: int) -> Curve:
+        assumption.check(setting)
+        number = _condition_number(setting, 0)
+        parameters = np.hstack([per_arm(setting, float(literal)), number, per_arm(setting, setting.levels)])
+        return Curve(
+            fill=fill_mnar, parameters=parameters, discrete=True, first_pulls=first_pulls(horizon)
+        )
+
+    assumption = Mnar()
+    return _policy(alpha, assumption, curve)
+
+
+def _condition_number(setting: Setting, column: int) -> FloatArray:
+    if setting.condition_numbers is None:
+        raise NotIdentified("The paper's MNAR policies need condition_numbers, a bound C_a for each arm.")
+    return setting.condition_numbers[:, column : column + 1]
+
+
+@jit
+def fill_mnar(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """mu + sum|y| (8 L C/(|Theta| g) sqrt(alpha log T/T_a) + K/g sqrt(alpha log T/T_ao)), g = 1/max(1+x)."""
+    K, L = row.shape[0] - 1, row.shape[1] - 1
+    literal, number, levels = parameters[0], parameters[1], parameters[2:]
+    x = np.empty(L)
+    least_squares(row[:K, :L], row[:K, L].copy(), x)  # scales cancel: counts serve as well as frequencies
+    pulls, seen = row.sum(), row[:, :L].sum()
+    if seen == 0.0:
+        values[:] = np.inf
+        return
+    mean = largest = norm = size = 0.0
+    for y in range(L):
+        mean += levels[y] * (1.0 + x[y]) * row[:K, y].sum()
+        largest = max(largest, 1.0 + x[y])
+        size += abs(levels[y])
+    for m in range(K):
+        norm = max(norm, row[m, :L].sum() / pulls)
+    mean /= seen if literal else pulls
+    width = 8.0 * L * number / norm * largest / np.sqrt(pulls) + K * largest / np.sqrt(seen)
+    straight(mean, (size * width) ** 2, knots, values)
+
+
+def paper_mediator_mnar(alpha: float = 2.0) -> Policy:
+    """The missing-mediator MNAR algorithm, with its transposed system and the lost K put back."""
+
+    def curve(setting: Setting, horizon: int) -> Curve:
+        assumption.check(setting)
+        parameters = np.hstack([_condition_number(setting, 1), per_arm(setting, setting.levels)])
+        return Curve(
+            fill=fill_mediator_mnar, parameters=parameters, discrete=True, first_pulls=first_pulls(horizon)
+        )
+
+    assumption = MediatorMnar()
+    return _policy(alpha, assumption, curve)
+
+
+@jit
+def fill_mediator_mnar(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """mu + 2 sqrt(a/(2 T_a)) (8 C K/(|Theta| l) + K/l) + sqrt(a/2 sum 4 p^2/n_m), a = alpha log T, l = 1/max(1+x)."""
+    K, L = row.shape[0] - 1, row.shape[1] - 1
+    number, levels = parameters[0], parameters[1:]
+    x = np.empty(K)
+    least_squares(row[:K, :L].T.copy(), row[K, :L].copy(), x)
+    pulls = row.sum()
+    mean = spread = largest = norm = size = 0.0
+    for m in range(K):
+        both, p = row[m, :L].sum(), (1.0 + x[m]) * row[m].sum() / pulls
+        if row[m].sum() > 0.0:
+            if both == 0.0:
+                values[:] = np.inf
+                return
+            for y in range(L):
+                mean += p * levels[y] * row[m, y] / both
+            spread += 4.0 * p * p / both
+        largest = max(largest, 1.0 + x[m])
+    for y in range(L):
+        norm = max(norm, row[:K, y].sum() / pulls)
+        size += abs(levels[y])
+    if norm == 0.0:
+        values[:] = np.inf
+        return
+    width = 2.0 * np.sqrt(0.5 / pulls) * K * largest * (8.0 * number / norm + 1.0) + np.sqrt(spread / 2.0)
+    straight(mean, (size * width) ** 2, knots, values)
+
+
+parts = {
+    "paper-mcar": paper_mcar,
+    "paper-mar-known": paper_mar_known,
+    "paper-mar": paper_mar,
+    "paper-mnar": paper_mnar,
+    "paper-mnar-literal": paper_mnar_literal,
+    "paper-mediator-mar": paper_mediator_mar,
+    "paper-mediator-mnar": paper_mediator_mnar,
+}

@@ -31,13 +31,26 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _OPTIONS = {"error_model": "numpy", "nogil": True}
 
 
+# Without numba's reference counting a loop round costs a fifth: atomic counts on every array it touches
+# are most of it. Such code must not make arrays.
+_HOT = {"_nrt": False, "forceinline": True}
+
+
 def jit(function: Function) -> Function:
     """Mark a function of the compiled core; compiled when first used."""
     return cast(Function, numba.njit(**_OPTIONS)(function))
 
 
+def hot(function: Function) -> Function:
+    """Mark a small function of the loop's every round, which makes no arrays: it is inlined."""
+    return cast(Function, numba.njit(**_OPTIONS, **_HOT)(function))
+
+
 def link(template: Function, **parts: Any) -> Function:
-    """Compile `template` with its global names bound to `parts`, through the disk cache."""
+    """Compile `template` with its global names bound to `parts`, through the disk cache.
+
+    A template that binds parts is a loop around them, and is compiled as `hot`.
+    """
     return cast(Function, _link(template, tuple(sorted(parts.items()))))
 
 
@@ -47,7 +60,8 @@ def _link(template: Callable[..., Any], parts: tuple[tuple[str, Any], ...]) -> C
     module = _load(cast(FunctionType, template), fingerprint(template, bound))
     function = getattr(module, template.__name__)
     module.__dict__.update(bound)
-    return cast(Callable[..., Any], numba.njit(cache=True, **_OPTIONS)(function))
+    options = {**_OPTIONS, "_nrt": not parts}
+    return cast(Callable[..., Any], numba.njit(cache=True, **options)(function))
 
 
 def entry(function: Function) -> Function:

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from truant.compile import jit
+from truant.compile import hot
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, IntArray, Setting
 
 PULLS, OBSERVED, SUM, SQUARES = range(4)  # columns of the real layout
 
 
-@jit
+@hot
 def record_real(row: FloatArray, mediator: int, outcome: float) -> None:
     """Add one pull to an arm's real counts; `outcome` is about the centre, NaN if missing."""
     row[mediator, PULLS] += 1.0
@@ -30,7 +30,7 @@ def record_real(row: FloatArray, mediator: int, outcome: float) -> None:
         row[mediator, SQUARES] += outcome * outcome
 
 
-@jit
+@hot
 def record_level(row: FloatArray, mediator: int, level: int) -> None:
     """Add one pull to an arm's discrete counts; the last row and column mean missing."""
     row[mediator, level] += 1.0

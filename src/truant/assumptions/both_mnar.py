@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truant.assumptions.assumption import Assumption, Curve, Estimate, per_arm
+from truant.assumptions.assumption import Assumption, Curve, Estimate
 from truant.assumptions.linear import LinearSolution, solve_both_mnar
-from truant.assumptions.mnar import FIRST_PULLS, GROWTH, arm_table, need_levels
-from truant.assumptions.profile import LikelihoodFit, fill_from_likelihood, memory_size
+from truant.assumptions.mnar import arm_table, need_levels
+from truant.assumptions.profile import GROWTH, LikelihoodFit, fill_from_likelihood, likelihood_curve
 from truant.compile import jit
 from truant.counts import Counts
 from truant.errors import NotIdentified
@@ -46,16 +46,7 @@ class BothMnar(Assumption):
     def curve(self, setting: Setting) -> Curve:
         """Profile-likelihood limits of the arm's table."""
         self.check(setting)
-        K, L = setting.mediators, setting.outcomes
-        return Curve(
-            fill=fill,
-            parameters=per_arm(setting, setting.levels),
-            discrete=True,
-            linear=False,
-            first_pulls=FIRST_PULLS,
-            growth=self.growth,
-            memory=lambda knots: memory_size(K, L, True, knots),
-        )
+        return likelihood_curve(fill, setting, setting.mediators, True, self.growth)
 
     def fit(self, counts: Counts, arm: int) -> LikelihoodFit:
         """The maximum of the arm's likelihood."""
@@ -81,7 +72,7 @@ def fill(
     values: FloatArray,
 ) -> None:
     """at(z) by profile likelihood; parameters are the outcome levels."""
-    fill_from_likelihood(row, True, memory, parameters, knots, values)
+    fill_from_likelihood(row, True, memory, parameters, knots, values, shared)
 
 
 parts = {"both-mnar": BothMnar}

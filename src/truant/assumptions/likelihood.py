@@ -5,14 +5,15 @@ lambda[m], its outcome with probability g, which depends on the outcome (`mnar`,
 mediator (`mediator-mnar`). The table C has the seen cells, a last column for missing outcomes and a last row
 for missing mediators. Where mediators are never missing, lambda is 1 and drops out.
 
-Parameters are one vector: pi (K*L), then g (L or K), then lambda (K).
+Parameters are one vector: pi (K*L), then g (L or K), then lambda (K). Nothing here makes arrays: `work` is
+scratch space, of which each function takes the front and hands on the rest.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from truant.compile import jit
+from truant.compile import hot, jit
 from truant.setting import FloatArray
 
 MINUTE = 1e-300  # keeps logarithms and divisions finite
@@ -21,6 +22,18 @@ MINUTE = 1e-300  # keeps logarithms and divisions finite
 def size(K: int, L: int, by_outcome: bool) -> int:
     """Number of parameters."""
     return K * L + (L if by_outcome else K) + K
+
+
+def work_size(K: int, L: int, by_outcome: bool) -> int:
+    """Scratch space that fitting and profiling need."""
+    return 5 * size(K, L, by_outcome) + L
+
+
+@hot
+def copy(target: FloatArray, source: FloatArray) -> None:
+    """Element by element: assigning a slice may make an array."""
+    for k in range(len(target)):
+        target[k] = source[k]
 
 
 @jit
@@ -33,6 +46,7 @@ def step(
     prior: float,
     target: float,
     tilt: float,
+    columns: FloatArray,
 ) -> tuple[float, float]:
     """One EM map from `theta` to `out`; returns log L at `theta`, and the tilt.
 
@@ -85,7 +99,7 @@ def step(
             for m in range(K):
                 total += out[m * L + y]
             out[g + y] = out[g + y] / total if total > 0.0 else theta[g + y]
-    return log_likelihood, normalise(levels, out, K, prior, target, tilt)
+    return log_likelihood, normalise(levels, out, K, prior, target, tilt, columns)
 
 
 @jit
@@ -116,7 +130,13 @@ def spread_over_mediators(
 
 @jit
 def normalise(
-    levels: FloatArray, out: FloatArray, K: int, prior: float, target: float, tilt: float
+    levels: FloatArray,
+    out: FloatArray,
+    K: int,
+    prior: float,
+    target: float,
+    tilt: float,
+    columns: FloatArray,
 ) -> float:
     """Turn expected counts into probabilities with mean outcome `target` (any, if not finite)."""
     L = len(levels)
@@ -129,7 +149,7 @@ def normalise(
         for cell in range(K * L):
             out[cell] /= total
         return 0.0
-    columns = np.zeros(L)
+    columns[:] = 0.0
     for cell in range(K * L):
         columns[cell % L] += out[cell]
     tilt = tilt_root(columns, levels, target, tilt)
@@ -178,31 +198,33 @@ def fit(
     tolerance: float,
     most_maps: int,
     target: float,
+    work: FloatArray,
 ) -> float:
     """Improve `theta` in place by SQUAREM until a cycle gains less than `tolerance`; returns its log L.
 
     An extrapolated step keeps a tenth of the distance to a boundary, and is dropped if log L falls.
     """
-    one, two = np.empty_like(theta), np.empty_like(theta)
+    P = len(theta)
+    one, two, columns = work[:P], work[P : 2 * P], work[2 * P : 2 * P + len(levels)]
     cells = (C.shape[0] - 1) * len(levels)
     tilt, before, certain, maps = 0.0, -np.inf, -np.inf, 0
     while True:
-        now, tilt = step(C, levels, by_outcome, theta, one, prior, target, tilt)
+        now, tilt = step(C, levels, by_outcome, theta, one, prior, target, tilt, columns)
         if now < certain - 1e-9:  # the last extrapolation left the constraint: go back to the plain map
-            theta[:] = two
-            now, tilt = step(C, levels, by_outcome, theta, one, prior, target, tilt)
+            copy(theta, two)
+            now, tilt = step(C, levels, by_outcome, theta, one, prior, target, tilt, columns)
         maps += 1
         if now - before < tolerance or maps >= most_maps:
             return now
         before = now
-        certain, tilt = step(C, levels, by_outcome, one, two, prior, target, tilt)
+        certain, tilt = step(C, levels, by_outcome, one, two, prior, target, tilt, columns)
         extrapolate(theta, one, two, cells)
-        trial, tilt = step(C, levels, by_outcome, theta, one, prior, target, tilt)
+        trial, tilt = step(C, levels, by_outcome, theta, one, prior, target, tilt, columns)
         maps += 2
         if trial >= certain:
-            theta[:] = one
+            copy(theta, one)
         else:
-            theta[:] = two
+            copy(theta, two)
 
 
 @jit
@@ -277,20 +299,21 @@ def maximise(
     tolerance: float,
     most_maps: int,
     warm: bool,
+    work: FloatArray,
 ) -> float:
     """The maximum over all starts, the given `theta` among them if `warm`: there can be several local ones."""
     cells = (C.shape[0] - 1) * len(levels)
-    trial = np.empty_like(theta)
+    trial, rest = work[: len(theta)], work[len(theta) :]
     best = -np.inf
     if warm:
-        loosen(theta, cells, 0.02, 0.03, theta.copy())
-        best = fit(C, levels, by_outcome, theta, prior, tolerance, most_maps, np.nan)
+        loosen(theta, cells, 0.02, 0.03, theta)
+        best = fit(C, levels, by_outcome, theta, prior, tolerance, most_maps, np.nan, rest)
     for shape in range(3):
         first = 0.7 if shape == 0 else (0.95 if shape == 1 else 0.3)
         last = 0.7 if shape == 0 else (0.3 if shape == 1 else 0.95)
         start(C, by_outcome, trial, first, last)
-        value = fit(C, levels, by_outcome, trial, prior, tolerance, most_maps, np.nan)
+        value = fit(C, levels, by_outcome, trial, prior, tolerance, most_maps, np.nan, rest)
         if value > best:
             best = value
-            theta[:] = trial
+            copy(theta, trial)
     return best

@@ -78,15 +78,20 @@ def condition_number(matrix: FloatArray) -> float:
 
 
 @jit
-def least_squares(A: FloatArray, b: FloatArray, x: FloatArray) -> None:
-    """x = A^+ b for small A with full column rank, by elimination; nearly so (a trace of ridge) if it has not."""
+def least_squares(A: FloatArray, b: FloatArray, space: FloatArray) -> None:
+    """x = A^+ b for small A with full column rank, by elimination; nearly so (a trace of ridge) if it has not.
+
+    `space` is scratch of columns (columns + 2) numbers, the first of which hold x.
+    """
     rows, columns = A.shape
     square = rows == columns
-    work = np.empty((columns, columns + 1))
+    x = space[:columns]
+    work = space[columns : columns * (columns + 2)].reshape(columns, columns + 1)
     for attempt in range(2):
         if square and attempt == 0:
             for i in range(columns):
-                work[i, :columns] = A[i]
+                for j in range(columns):
+                    work[i, j] = A[i, j]
                 work[i, columns] = b[i]
         else:
             trace = 0.0

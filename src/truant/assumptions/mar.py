@@ -12,7 +12,7 @@ import numpy as np
 
 from truant.assumptions.assumption import Assumption, Curve, Estimate, per_arm
 from truant.assumptions.normal import pooled_variance, straight
-from truant.compile import jit
+from truant.compile import hot
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue, NotIdentified
 from truant.setting import FloatArray, Setting, probabilities
@@ -176,7 +176,7 @@ def _row(name: str, values: FloatArray | None, arm: int, cells: Cells) -> FloatA
     return row
 
 
-@jit
+@hot
 def fill(
     row: FloatArray,
     memory: FloatArray,
@@ -191,7 +191,7 @@ def fill(
     straight(parameters[0] + mean, error + between / pulls, knots, values)
 
 
-@jit
+@hot
 def weigh(
     row: FloatArray, levels: int, memory: FloatArray, shared: FloatArray, parameters: FloatArray
 ) -> tuple[float, float, float, float, float]:
@@ -217,7 +217,7 @@ def weigh(
     return mean, error * variance, max(square - mean * mean, 0.0), pulls, variance
 
 
-@jit
+@hot
 def fill_known(
     row: FloatArray,
     memory: FloatArray,

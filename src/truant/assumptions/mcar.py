@@ -8,7 +8,7 @@ import numpy as np
 
 from truant.assumptions.assumption import Assumption, Curve, Estimate, per_arm
 from truant.assumptions.normal import pooled_variance, straight
-from truant.compile import jit
+from truant.compile import hot
 from truant.counts import OBSERVED, SQUARES, SUM, Counts
 from truant.errors import NotIdentified
 from truant.setting import FloatArray, Setting
@@ -38,7 +38,7 @@ class Mcar(Assumption):
         return Estimate.normal(counts.centre + total / n, max(variance, 0.0) / n)
 
 
-@jit
+@hot
 def fill(
     row: FloatArray,
     memory: FloatArray,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from truant.assumptions.assumption import Assumption, Curve, Estimate, per_arm
 from truant.assumptions.mar import Cells, weigh
 from truant.assumptions.normal import straight
-from truant.compile import jit
+from truant.compile import hot
 from truant.counts import Counts
 from truant.setting import FloatArray, Setting
 
@@ -35,7 +35,7 @@ class MediatorMar(Assumption):
         return Cells.of(counts.real(), arm, "mediator-mar", seen_mediators_only=True).plug_in()
 
 
-@jit
+@hot
 def fill(
     row: FloatArray,
     memory: FloatArray,

@@ -9,16 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truant.assumptions.assumption import Assumption, Curve, Estimate, per_arm
+from truant.assumptions.assumption import Assumption, Curve, Estimate
 from truant.assumptions.linear import LinearSolution, solve_mnar
-from truant.assumptions.profile import LikelihoodFit, fill_from_likelihood, memory_size
+from truant.assumptions.profile import GROWTH, LikelihoodFit, fill_from_likelihood, likelihood_curve
 from truant.compile import jit
 from truant.counts import Counts
 from truant.errors import NotIdentified
 from truant.setting import FloatArray, Setting
-
-FIRST_PULLS = 10
-GROWTH = 0.05  # an arm is refitted when its pulls grew by this share
 
 
 @dataclass(frozen=True)
@@ -48,26 +45,17 @@ class Mnar(Assumption):
     def curve(self, setting: Setting) -> Curve:
         """Profile-likelihood limits of the arm's table."""
         self.check(setting)
-        rows = setting.mediators + 1
-        return Curve(
-            fill=fill,
-            parameters=per_arm(setting, setting.levels),
-            discrete=True,
-            linear=False,
-            first_pulls=FIRST_PULLS,
-            growth=self.growth,
-            memory=lambda knots: memory_size(rows, setting.outcomes, True, knots),
-        )
+        return likelihood_curve(fill, setting, setting.mediators + 1, True, self.growth)
 
     def fit(self, counts: Counts, arm: int) -> LikelihoodFit:
         """The maximum of the arm's likelihood."""
         table = arm_table("mnar", counts, arm)
-        return LikelihoodFit(with_missing_as_level.py_func(table), np.asarray(counts.levels), True)
+        return LikelihoodFit(with_missing_as_level(table), np.asarray(counts.levels), True)
 
     def linear(self, counts: Counts, arm: int) -> LinearSolution:
         """The paper's solution, with the joint frequencies."""
         table = arm_table("mnar", counts, arm)
-        return solve_mnar(with_missing_as_level.py_func(table), np.asarray(counts.levels))
+        return solve_mnar(with_missing_as_level(table), np.asarray(counts.levels))
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """The maximum and its profile limits."""
@@ -93,14 +81,10 @@ def arm_table(name: str, counts: Counts, arm: int) -> FloatArray:
     return table
 
 
-@jit
 def with_missing_as_level(row: FloatArray) -> FloatArray:
-    """The table with its missing mediators, if any, as one more level."""
-    K, width = row.shape[0] - 1, row.shape[1]
-    rows = K + 1 if row[K].sum() > 0.0 else K
-    table = np.zeros((rows + 1, width))
-    table[:rows] = row[:rows]
-    return table
+    """The table with its missing mediators, if any, as one more level, and an empty last row."""
+    rows = row.shape[0] if row[-1].sum() > 0 else row.shape[0] - 1
+    return np.vstack([row[:rows], np.zeros(row.shape[1])])
 
 
 @jit
@@ -113,7 +97,14 @@ def fill(
     values: FloatArray,
 ) -> None:
     """at(z) by profile likelihood; parameters are the outcome levels."""
-    fill_from_likelihood(with_missing_as_level(row), True, memory, parameters, knots, values)
+    K, width = row.shape[0] - 1, row.shape[1]
+    rows = K + 1 if row[K].sum() > 0.0 else K
+    table = shared[: (rows + 1) * width].reshape(rows + 1, width)  # as with_missing_as_level
+    for m in range(rows):
+        for y in range(width):
+            table[m, y] = row[m, y]
+    table[rows] = 0.0
+    fill_from_likelihood(table, True, memory, parameters, knots, values, shared[table.size :])
 
 
 parts = {"mnar": Mnar}

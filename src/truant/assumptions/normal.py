@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from truant.compile import jit
+from truant.compile import hot
 from truant.setting import FloatArray
 
 ARM_WEIGHT = 10.0  # degrees of freedom that the pooled scale counts for in an arm's own
 PRIOR_WEIGHT = 2.0  # degrees of freedom that the stated scale counts for in the pooled one
 
 
-@jit
+@hot
 def pooled_variance(
     memory: FloatArray, shared: FloatArray, squares: float, freedom: float, prior: float
 ) -> float:
@@ -28,7 +28,7 @@ def pooled_variance(
     return (squares + ARM_WEIGHT * pooled) / (freedom + ARM_WEIGHT)
 
 
-@jit
+@hot
 def straight(mean: float, variance: float, knots: FloatArray, values: FloatArray) -> None:
     """at(z) = mean + z sqrt(variance)."""
     sd = np.sqrt(variance)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from truant.assumptions.assumption import Estimate
-from truant.assumptions.likelihood import fit, loosen, maximise, mean_outcome, size
+from truant.assumptions.assumption import Curve, Estimate, per_arm
+from truant.assumptions.likelihood import copy, fit, loosen, maximise, mean_outcome, size, work_size
 from truant.compile import entry, jit
-from truant.setting import FloatArray
+from truant.setting import FloatArray, Setting
 
+FIRST_PULLS = 10  # of each arm, before its likelihood is looked at
+GROWTH = 0.05  # an arm is refitted when its pulls grew by this share
 EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS = 1e-9, 1e-8, 100_000  # reporting: stop tight, add (almost) nothing
 
 
@@ -24,18 +28,19 @@ def profile(
     tolerance: float,
     most_maps: int,
     out: FloatArray,
+    work: FloatArray,
 ) -> float:
     """l(u) = max log L with mean outcome u, from two starts: the bracket's inner end and a loosened maximum."""
     cells = (C.shape[0] - 1) * len(levels)
+    other, rest = work[: len(out)], work[len(out) :]
     loosen(out, cells, 0.02, 0.03, inner)
-    value = fit(C, levels, by_outcome, out, prior, tolerance, most_maps, u)
-    other = np.empty_like(out)
+    value = fit(C, levels, by_outcome, out, prior, tolerance, most_maps, u, rest)
     for k in range(len(out)):
         middle = 1.0 / cells if k < cells else 0.5
         other[k] = 0.8 * best[k] + 0.2 * middle
-    second = fit(C, levels, by_outcome, other, prior, tolerance, most_maps, u)
+    second = fit(C, levels, by_outcome, other, prior, tolerance, most_maps, u, rest)
     if second > value:
-        out[:] = other
+        copy(out, other)
         return second
     return value
 
@@ -54,6 +59,7 @@ def limit(
     tolerance: float,
     most_maps: int,
     precision: float,
+    work: FloatArray,
 ) -> tuple[float, bool]:
     """at(z), by a bracketed secant in the signed root; `state` is a warm start and is left at the limit.
 
@@ -67,24 +73,25 @@ def limit(
     inner_u, inner_root, outer_u, outer_root = mean, 0.0, edge, np.inf
     if (edge - mean) * z <= 0.0:
         return edge, False
-    inside = state.copy()
-    out = np.empty_like(state)
+    P = len(state)
+    inside, out, rest = work[:P], work[P : 2 * P], work[2 * P :]
+    copy(inside, state)
     u = guess
     for turn in range(60):
         reach = (u - inner_u) / (outer_u - inner_u)
         if not 0.0 < reach < 1.0:
             u = (inner_u + outer_u) / 2
-        value = profile(C, levels, by_outcome, u, inside, best, prior, tolerance, most_maps, out)
+        value = profile(C, levels, by_outcome, u, inside, best, prior, tolerance, most_maps, out, rest)
         if value > highest + 10 * tolerance:
-            state[:] = out
+            copy(state, out)
             return u, True
         root = np.sqrt(2.0 * max(highest - value, 0.0))
-        state[:] = out
+        copy(state, out)
         if abs(root - aim) <= precision * aim or abs(outer_u - inner_u) <= 1e-7 * span:
             break
         if root < aim:
             inner_u, inner_root = u, root
-            inside[:] = out
+            copy(inside, out)
         else:
             outer_u, outer_root = u, root
         if outer_root < np.inf:
@@ -117,6 +124,7 @@ def fill_from_likelihood(
     levels: FloatArray,
     knots: FloatArray,
     values: FloatArray,
+    work: FloatArray,
 ) -> None:
     """at(z) at the knots, for choosing: loose stops, warm starts from the arm's last fit.
 
@@ -127,7 +135,7 @@ def fill_from_likelihood(
     P = K * L + (L if by_outcome else K) + K
     warm = memory[0] == K
     best = memory[1 : 1 + P]
-    highest = maximise(C, levels, by_outcome, best, prior, tolerance, most_maps, warm)
+    highest = maximise(C, levels, by_outcome, best, prior, tolerance, most_maps, warm, work)
     pulls = C.sum()
     again = 0
     k = 0
@@ -142,19 +150,36 @@ def fill_from_likelihood(
         guess = memory[place]
         if not warm:
             guess = first_guess(mean, knots[k], levels, pulls)
-            state[:] = best
+            copy(state, best)
         u, higher = limit(
-            C, levels, by_outcome, knots[k], best, highest, guess, state, prior, tolerance, most_maps, precision
+            C, levels, by_outcome, knots[k], best, highest, guess, state, prior, tolerance, most_maps, precision, work
         )
         if higher and again < 3:  # refit from there, and take every knot again
-            best[:] = state
-            highest = fit(C, levels, by_outcome, best, prior, tolerance, most_maps, np.nan)
+            copy(best, state)
+            highest = fit(C, levels, by_outcome, best, prior, tolerance, most_maps, np.nan, work)
             again += 1
             k = 0
             continue
         values[k] = memory[place] = u
         k += 1
     memory[0] = K
+
+
+def likelihood_curve(
+    fill: Callable[..., None], setting: Setting, levels: int, by_outcome: bool, growth: float
+) -> Curve:
+    """The curve of a likelihood assumption whose fits have so many mediator levels."""
+    L = setting.outcomes
+    return Curve(
+        fill=fill,
+        parameters=per_arm(setting, setting.levels),
+        discrete=True,
+        linear=False,
+        first_pulls=FIRST_PULLS,
+        growth=growth,
+        memory=lambda knots: memory_size(levels, L, by_outcome, knots),
+        shared=work_size(levels, L, by_outcome) + (levels + 1) * (L + 1),
+    )
 
 
 def memory_size(K: int, L: int, by_outcome: bool, knots: int) -> int:
@@ -164,33 +189,43 @@ def memory_size(K: int, L: int, by_outcome: bool, knots: int) -> int:
 
 
 @entry
-def exact_maximum(C: FloatArray, levels: FloatArray, by_outcome: bool, theta: FloatArray) -> float:
+def exact_maximum(
+    C: FloatArray, levels: FloatArray, by_outcome: bool, theta: FloatArray, work: FloatArray
+) -> float:
     """The maximum for reporting: tight stop."""
-    return maximise(C, levels, by_outcome, theta, EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS, False)
+    return maximise(C, levels, by_outcome, theta, EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS, False, work)
 
 
 @entry
 def exact_limit(
-    C: FloatArray, levels: FloatArray, by_outcome: bool, z: float, best: FloatArray, highest: float
+    C: FloatArray,
+    levels: FloatArray,
+    by_outcome: bool,
+    z: float,
+    best: FloatArray,
+    highest: float,
+    work: FloatArray,
 ) -> tuple[float, float]:
     """at(z) for reporting, and the maximum it is measured from; `best` is replaced if a higher one turns up."""
+    state, rest = work[: len(best)], work[len(best) :]
     guess = first_guess(mean_outcome(best, levels, C.shape[0] - 1), z, levels, C.sum())
+    prior, gain, maps = EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS
     while True:
-        state = best.copy()
-        u, higher = limit(
-            C, levels, by_outcome, z, best, highest, guess, state, EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS, 1e-5
-        )
+        copy(state, best)
+        u, higher = limit(C, levels, by_outcome, z, best, highest, guess, state, prior, gain, maps, 1e-5, rest)
         if not higher:
             return u, highest
-        best[:] = state
-        highest = fit(C, levels, by_outcome, best, EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS, np.nan)
+        copy(best, state)
+        highest = fit(C, levels, by_outcome, best, prior, gain, maps, np.nan, rest)
 
 
 @entry
-def exact_profile(C: FloatArray, levels: FloatArray, by_outcome: bool, u: float, best: FloatArray) -> float:
+def exact_profile(
+    C: FloatArray, levels: FloatArray, by_outcome: bool, u: float, best: FloatArray, work: FloatArray
+) -> float:
     """l(u) for reporting."""
-    out = np.empty_like(best)
-    return profile(C, levels, by_outcome, u, best, best, EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS, out)
+    out, rest = work[: len(best)], work[len(best) :]
+    return profile(C, levels, by_outcome, u, best, best, EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS, out, rest)
 
 
 class LikelihoodFit:
@@ -200,7 +235,7 @@ class LikelihoodFit:
         K, L = C.shape[0] - 1, C.shape[1] - 1
         self.table, self.levels, self.by_outcome = np.ascontiguousarray(C), np.asarray(levels), by_outcome
         self.theta = np.empty(size(K, L, by_outcome))
-        self.log_likelihood = exact_maximum(self.table, self.levels, by_outcome, self.theta)
+        self.log_likelihood = exact_maximum(self.table, self.levels, by_outcome, self.theta, self._work())
 
     @property
     def joint(self) -> FloatArray:
@@ -229,13 +264,18 @@ class LikelihoodFit:
         if z == 0:
             return self.mean
         u, self.log_likelihood = exact_limit(
-            self.table, self.levels, self.by_outcome, float(z), self.theta, self.log_likelihood
+            self.table, self.levels, self.by_outcome, float(z), self.theta, self.log_likelihood, self._work()
         )
         return float(u)
 
     def log_likelihood_at(self, u: float) -> float:
         """l(u), the greatest log likelihood with mean outcome u."""
-        return float(exact_profile(self.table, self.levels, self.by_outcome, float(u), self.theta))
+        work = self._work()
+        return float(exact_profile(self.table, self.levels, self.by_outcome, float(u), self.theta, work))
+
+    def _work(self) -> FloatArray:
+        K, L = self.table.shape[0] - 1, self.table.shape[1] - 1
+        return np.empty(len(self.theta) + work_size(K, L, self.by_outcome))
 
     def estimate(self) -> Estimate:
         """The maximum, with its profile limits."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truant.compile import jit
+from truant.compile import hot
 from truant.errors import InvalidValue
 from truant.indices.index import Index, highest
 from truant.setting import FloatArray
 
 
-@jit
+@hot
 def choose(
     values: FloatArray,
     knots: FloatArray,

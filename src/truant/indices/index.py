@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from truant.compile import jit
+from truant.compile import hot
 from truant.setting import FloatArray
 
 STRAIGHT = (0.0, 1.0)  # two knots say all of a straight at(z)
@@ -40,7 +40,7 @@ def knots_of(linear: bool) -> FloatArray:
     return np.asarray(STRAIGHT if linear else CURVED)
 
 
-@jit
+@hot
 def read(values: FloatArray, knots: FloatArray, z: float) -> float:
     """at(z) between the knots, by straight lines (and beyond them)."""
     k = 1
@@ -50,7 +50,7 @@ def read(values: FloatArray, knots: FloatArray, z: float) -> float:
     return values[k - 1] + slope * (z - knots[k - 1])
 
 
-@jit
+@hot
 def highest(values: FloatArray, rng: np.random.Generator) -> int:
     """The arm with the highest first value; ties are broken at random."""
     best, ties = 0, 1

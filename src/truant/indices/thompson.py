@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truant.compile import jit
+from truant.compile import hot
 from truant.indices.index import Index, knots_of, read
 from truant.setting import FloatArray
 
 
-@jit
+@hot
 def choose(
     values: FloatArray,
     knots: FloatArray,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truant.compile import jit
+from truant.compile import hot
 from truant.errors import InvalidValue, unknown
 from truant.indices.index import Index, highest, knots_of, read
 from truant.setting import FloatArray
@@ -18,7 +18,7 @@ from truant.setting import FloatArray
 LEVELS = {"plain": 1.0, "cautious": 2.0}
 
 
-@jit
+@hot
 def choose(
     values: FloatArray,
     knots: FloatArray,

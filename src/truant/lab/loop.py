@@ -10,24 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from truant.compile import jit
+from truant.compile import hot
 from truant.counts import record_level, record_real
 from truant.setting import FloatArray, IntArray
 
 
-@jit
+@hot
 def record_real_outcome(row: FloatArray, mediator: int, outcome: float, about: FloatArray) -> None:
     """A real outcome into real counts; `about` is the centre."""
     record_real(row, mediator, outcome - about[0])
 
 
-@jit
+@hot
 def record_level_as_real(row: FloatArray, mediator: int, level: int, about: FloatArray) -> None:
     """A level into real counts; `about` has the levels' values about the centre, NaN for missing."""
     record_real(row, mediator, about[level])
 
 
-@jit
+@hot
 def record_level_outcome(row: FloatArray, mediator: int, level: int, about: FloatArray) -> None:
     """A level into discrete counts."""
     record_level(row, mediator, level)
@@ -51,6 +51,8 @@ def run(
     memory: FloatArray,  # (arms, any) of the curve
     shared: FloatArray,
     knots: FloatArray,
+    values: FloatArray,  # (arms, knots), at(z) of each arm
+    due: IntArray,  # (arms,), pulls at which an arm is next estimated
     index_parameters: FloatArray,
     index_memory: FloatArray,
     counts: FloatArray,  # (arms, K+1, columns), filled here
@@ -60,10 +62,8 @@ def run(
     progress: IntArray,  # (1,), checkpoints done, for whoever watches
     stop: IntArray,  # (1,), set by whoever wants it to end
 ) -> bool:
-    """Play until the last checkpoint; False if it was stopped before."""
+    """Play until the last checkpoint; False if it was stopped before. Makes no arrays (see `hot`)."""
     arms = len(gaps)
-    values = np.zeros((arms, len(knots)))
-    due = np.full(arms, np.int64(first_pulls))  # pulls at which the arm is next estimated
     last = -1
     t = 0
     for c in range(len(checkpoints)):

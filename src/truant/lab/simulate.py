@@ -170,6 +170,8 @@ def play(
         np.zeros((setting.arms, curve.memory(len(knots)))),
         np.zeros(curve.shared),
         knots,
+        np.zeros((setting.arms, len(knots))),
+        np.full(setting.arms, curve.first_pulls),
         policy.index.parameters(plan.horizon),
         np.zeros(policy.index.memory),
         table,

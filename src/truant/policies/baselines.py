@@ -10,7 +10,7 @@ from truant.assumptions import Assumption, Curve, Estimate
 from truant.assumptions.assumption import per_arm
 from truant.assumptions.mcar import Mcar
 from truant.assumptions.normal import straight
-from truant.compile import jit
+from truant.compile import hot
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.indices import Index
 from truant.indices.thompson import Thompson
@@ -50,7 +50,7 @@ class Zero(Assumption):
         return Estimate.normal(mean, max(variance, 0.0) / pulls if pulls else np.inf)
 
 
-@jit
+@hot
 def fill_zero(
     row: FloatArray,
     memory: FloatArray,
@@ -60,8 +60,11 @@ def fill_zero(
     values: FloatArray,
 ) -> None:
     """(S + n c)/N + sqrt(alpha log T/(2 N)); sums are about c."""
-    pulls = max(row[:, PULLS].sum(), 1.0)
-    total = row[:, SUM].sum() + parameters[0] * row[:, OBSERVED].sum()
+    pulls = total = 0.0
+    for m in range(row.shape[0]):
+        pulls += row[m, PULLS]
+        total += row[m, SUM] + parameters[0] * row[m, OBSERVED]
+    pulls = max(pulls, 1.0)
     straight(total / pulls, 1.0 / (2.0 * pulls), knots, values)
 
 
@@ -70,7 +73,7 @@ def zero_ucb(alpha: float = 2.0) -> Policy:
     return combine(Zero(), Ucb(level=alpha), "zero-ucb")
 
 
-@jit
+@hot
 def fill_oracle(
     row: FloatArray,
     memory: FloatArray,
@@ -80,7 +83,11 @@ def fill_oracle(
     values: FloatArray,
 ) -> None:
     """Plain mean, v = ((N var + 2 s_0^2)/(N + 2))/N."""
-    n, total, squares = row[:, OBSERVED].sum(), row[:, SUM].sum(), row[:, SQUARES].sum()
+    n = total = squares = 0.0
+    for m in range(row.shape[0]):
+        n += row[m, OBSERVED]
+        total += row[m, SUM]
+        squares += row[m, SQUARES]
     mean = total / n
     variance = (max(squares - n * mean * mean, 0.0) + 2.0 * parameters[1]) / (n + 2.0)
     straight(parameters[0] + mean, variance / n, knots, values)

@@ -20,7 +20,7 @@ from truant.assumptions.mediator_mar import MediatorMar
 from truant.assumptions.mediator_mnar import MediatorMnar
 from truant.assumptions.mnar import Mnar
 from truant.assumptions.normal import straight
-from truant.compile import jit
+from truant.compile import hot, jit
 from truant.counts import OBSERVED, PULLS, SUM
 from truant.errors import NotIdentified
 from truant.indices.ucb import Ucb
@@ -46,7 +46,7 @@ def paper_mcar(alpha: float = 2.0) -> Policy:
     return _policy(alpha, Mcar(), curve)
 
 
-@jit
+@hot
 def fill_mcar(
     row: FloatArray,
     memory: FloatArray,
@@ -99,9 +99,11 @@ def paper_mediator_mar(alpha: float = 2.0) -> Policy:
     return _policy(alpha, MediatorMar(), curve)
 
 
-@jit
-def weighted(row: FloatArray, p: FloatArray, parameters: FloatArray, knots: FloatArray, values: FloatArray) -> None:
-    """sum p mu_m + factor sqrt(alpha log T/2 sum p^2/n_m)."""
+@hot
+def weighted(
+    row: FloatArray, p: FloatArray, pulls: float, parameters: FloatArray, knots: FloatArray, values: FloatArray
+) -> None:
+    """sum p mu_m + factor sqrt(alpha log T/2 sum p^2/n_m), with p/pulls for p."""
     mean = error = 0.0
     for m in range(len(p)):
         if p[m] > 0.0:
@@ -111,10 +113,11 @@ def weighted(row: FloatArray, p: FloatArray, parameters: FloatArray, knots: Floa
                 return
             mean += p[m] * row[m, SUM] / n
             error += p[m] * p[m] / n
-    straight(parameters[0] + mean, parameters[1] ** 2 * error / 2.0, knots, values)
+    variance = parameters[1] ** 2 * error / (2.0 * pulls * pulls)
+    straight(parameters[0] + mean / pulls, variance, knots, values)
 
 
-@jit
+@hot
 def fill_mar_known(
     row: FloatArray,
     memory: FloatArray,
@@ -124,10 +127,10 @@ def fill_mar_known(
     values: FloatArray,
 ) -> None:
     """With the given p."""
-    weighted(row, parameters[2:], parameters, knots, values)
+    weighted(row, parameters[2:], 1.0, parameters, knots, values)
 
 
-@jit
+@hot
 def fill_mar(
     row: FloatArray,
     memory: FloatArray,
@@ -137,10 +140,13 @@ def fill_mar(
     values: FloatArray,
 ) -> None:
     """With p_m = N_m/N over all pulls."""
-    weighted(row, row[:, PULLS] / max(row[:, PULLS].sum(), 1.0), parameters, knots, values)
+    pulls = 0.0
+    for m in range(row.shape[0]):
+        pulls += row[m, PULLS]
+    weighted(row, row[:, PULLS], pulls, parameters, knots, values)
 
 
-@jit
+@hot
 def fill_mediator_mar(
     row: FloatArray,
     memory: FloatArray,
@@ -150,11 +156,13 @@ def fill_mediator_mar(
     values: FloatArray,
 ) -> None:
     """With p_m = N_m/N over the pulls with the mediator seen; infinite until one is."""
-    pulls = row[:-1, PULLS].sum()
+    pulls = 0.0
+    for m in range(row.shape[0] - 1):
+        pulls += row[m, PULLS]
     if pulls == 0.0:
         values[:] = np.inf
     else:
-        weighted(row, row[:-1, PULLS] / pulls, parameters, knots, values)
+        weighted(row, row[:-1, PULLS], pulls, parameters, knots, values)
 
 
 def paper_mnar(alpha: float = 2.0) -> Policy:
@@ -173,7 +181,11 @@ def _paper_mnar(alpha: float, literal: bool) -> Policy:
         number = _condition_number(setting, 0)
         parameters = np.hstack([per_arm(setting, float(literal)), number, per_arm(setting, setting.levels)])
         return Curve(
-            fill=fill_mnar, parameters=parameters, discrete=True, first_pulls=first_pulls(horizon)
+            fill=fill_mnar,
+            parameters=parameters,
+            discrete=True,
+            first_pulls=first_pulls(horizon),
+            shared=setting.outcomes * (setting.outcomes + 2),
         )
 
     assumption = Mnar()
@@ -198,8 +210,8 @@ def fill_mnar(
     """mu + sum|y| (8 L C/(|Theta| g) sqrt(alpha log T/T_a) + K/g sqrt(alpha log T/T_ao)), g = 1/max(1+x)."""
     K, L = row.shape[0] - 1, row.shape[1] - 1
     literal, number, levels = parameters[0], parameters[1], parameters[2:]
-    x = np.empty(L)
-    least_squares(row[:K, :L], row[:K, L].copy(), x)  # scales cancel: counts serve as well as frequencies
+    x = shared[:L]
+    least_squares(row[:K, :L], row[:K, L], shared)  # scales cancel: counts serve as well as frequencies
     pulls, seen = row.sum(), row[:, :L].sum()
     if seen == 0.0:
         values[:] = np.inf
@@ -223,7 +235,11 @@ def paper_mediator_mnar(alpha: float = 2.0) -> Policy:
         assumption.check(setting)
         parameters = np.hstack([_condition_number(setting, 1), per_arm(setting, setting.levels)])
         return Curve(
-            fill=fill_mediator_mnar, parameters=parameters, discrete=True, first_pulls=first_pulls(horizon)
+            fill=fill_mediator_mnar,
+            parameters=parameters,
+            discrete=True,
+            first_pulls=first_pulls(horizon),
+            shared=setting.mediators * (setting.mediators + 2),
         )
 
     assumption = MediatorMnar()
@@ -242,8 +258,8 @@ def fill_mediator_mnar(
     """mu + 2 sqrt(a/(2 T_a)) (8 C K/(|Theta| l) + K/l) + sqrt(a/2 sum 4 p^2/n_m), a = alpha log T, l = 1/max(1+x)."""
     K, L = row.shape[0] - 1, row.shape[1] - 1
     number, levels = parameters[0], parameters[1:]
-    x = np.empty(K)
-    least_squares(row[:K, :L].T.copy(), row[K, :L].copy(), x)
+    x = shared[:K]
+    least_squares(row[:K, :L].T, row[K, :L], shared)
     pulls = row.sum()
     mean = spread = largest = norm = size = 0.0
     for m in range(K):

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from truant.compile import jit
+from truant.compile import hot
 from truant.errors import InvalidValue
-from truant.setting import FloatArray, Setting, probabilities
+from truant.setting import FloatArray, Setting, finite, probabilities
 from truant.worlds.world import World, cell_tables, draw_cell
 
 
@@ -38,7 +38,7 @@ class DiscreteWorld(World):
         if pi.ndim != 3 or not np.allclose(pi.sum(axis=(1, 2)), 1):
             raise InvalidValue("joint must have shape (arms, K, L), and each arm's table must sum to 1.")
         n, K, L = pi.shape
-        values = np.linspace(0, 1, L) if levels is None else np.asarray(levels, np.float64)
+        values = np.linspace(0, 1, L) if levels is None else finite("levels", levels)
         if values.shape != (L,):
             raise InvalidValue(f"levels must be {L} values, one per column of joint, got {values.size}.")
         o = probabilities("observation", observation)
@@ -63,7 +63,8 @@ class DiscreteWorld(World):
             condition_numbers=_condition_numbers(self.seen),
         )
         self.draw = draw_level
-        self.tables: tuple[Any, ...] = (*cell_tables(self._cells().reshape(n, -1)), L + 1)
+        cells = cell_probabilities(pi, self.observation, self.mediator_observation)
+        self.tables: tuple[Any, ...] = (*cell_tables(cells.reshape(n, -1)), L + 1)
 
     @property
     def seen(self) -> FloatArray:
@@ -71,23 +72,26 @@ class DiscreteWorld(World):
         theta: FloatArray = self.joint * self.observation * self.mediator_observation[..., None]
         return theta
 
-    def _cells(self) -> FloatArray:
-        """Probability of each cell of the counts, shape (arms, K+1, L+1)."""
-        n, K, L = self.joint.shape
-        cells = np.zeros((n, K + 1, L + 1))
-        pi, o, q = self.joint, self.observation, self.mediator_observation[..., None]
-        cells[:, :K, :L] = pi * q * o
-        cells[:, :K, L] = (pi * q * (1 - o)).sum(axis=2)
-        cells[:, K, :L] = (pi * (1 - q) * o).sum(axis=1)
-        cells[:, K, L] = (pi * (1 - q) * (1 - o)).sum(axis=(1, 2))
-        return cells
-
     def revealed(self) -> DiscreteWorld:
         """The same world with every mediator and outcome seen."""
         return DiscreteWorld(self.joint, levels=tuple(self.levels), name=self.name)
 
 
-@jit
+def cell_probabilities(
+    joint: FloatArray, observation: FloatArray, mediator_observation: FloatArray
+) -> FloatArray:
+    """Probability of each cell of the counts, shape (arms, K+1, L+1); linear in each of the three arrays."""
+    pi, o, q = np.broadcast_arrays(joint, observation, mediator_observation[..., None])
+    n, K, L = pi.shape
+    cells = np.empty((n, K + 1, L + 1))
+    cells[:, :K, :L] = pi * q * o
+    cells[:, :K, L] = (pi * q * (1 - o)).sum(axis=2)
+    cells[:, K, :L] = (pi * (1 - q) * o).sum(axis=1)
+    cells[:, K, L] = (pi * (1 - q) * (1 - o)).sum(axis=(1, 2))
+    return cells
+
+
+@hot
 def draw_level(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, int]:
     """One pull: a cell of the arm's table, whose last row and column mean missing."""
     chances, aliases, columns = tables

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from truant.compile import jit
+from truant.compile import hot
 from truant.errors import InvalidValue
-from truant.setting import FloatArray, Setting, finite, probabilities
+from truant.setting import FloatArray, IntArray, Setting, finite, probabilities
 from truant.worlds.world import World, cell_tables, draw_cell
 
 
@@ -20,18 +20,19 @@ class RealWorld(World):
     Parameters
     ----------
     mediator_probabilities : P(M=m|a), shape (arms, K).
-    outcome_means : E[Y|m,a], shape (arms, K).
+    outcome_means : E[Y|m,a], shape (arms, K); None with `samples`.
     observation : P(O=1|m,a), shape (arms, K); or (arms, 2, K), given the mediator missing or seen.
     outcome_sd : standard deviation of Y given m, a; a number or shape (arms, K).
     mediator_observation : P(Q=1|m,a), a number or broadcast to (arms, K).
-    samples : instead of normal outcomes, samples[a][m] is an array to draw from (means are then its own).
+    samples : instead of normal outcomes, samples[a][m] is an array to draw from; means and standard
+        deviations are then its own.
     low, high, scale : what a policy is told of the outcomes.
     """
 
     def __init__(
         self,
         mediator_probabilities: npt.ArrayLike,
-        outcome_means: npt.ArrayLike,
+        outcome_means: npt.ArrayLike | None,
         observation: npt.ArrayLike = 1.0,
         *,
         outcome_sd: npt.ArrayLike = 1.0,
@@ -46,6 +47,12 @@ class RealWorld(World):
         if p.ndim != 2 or not np.allclose(p.sum(axis=1), 1):
             raise InvalidValue("mediator_probabilities must have shape (arms, K) and rows that sum to 1.")
         shape = n, K = p.shape
+        if samples is not None:
+            samples = _cells(samples, shape)
+            outcome_means = [[cell.mean() for cell in row] for row in samples]
+            outcome_sd = [[cell.std() for cell in row] for row in samples]
+        elif outcome_means is None:
+            raise InvalidValue("A world needs outcome_means or samples, got neither.")
         seen = probabilities("observation", observation, positive=True)
         seen = seen if seen.ndim == 3 else np.repeat(_fit("observation", seen, shape)[:, None], 2, axis=1)
         self.name = name
@@ -60,9 +67,7 @@ class RealWorld(World):
         self.samples = samples
         if scale is None:
             scale = float(np.sqrt(np.mean(self.outcome_sd**2))) or None
-        self.setting = Setting(
-            arms=n, mediators=K, low=low, high=high, scale=scale, mediator_probabilities=p
-        )
+        self.setting = Setting(arms=n, mediators=K, low=low, high=high, scale=scale, mediator_probabilities=p)
         self.means = np.asarray((p * self.outcome_means).sum(axis=1))
         self._set_draw()
 
@@ -78,7 +83,7 @@ class RealWorld(World):
             self.tables: tuple[Any, ...] = (*tables, self.outcome_means, self.outcome_sd)
         else:
             self.draw = draw_sample
-            self.tables = (*tables, *_pack(self.samples, p.shape))
+            self.tables = (*tables, *_pack(self.samples))
 
     def revealed(self) -> RealWorld:
         """The same world with every mediator and outcome seen."""
@@ -94,7 +99,7 @@ class RealWorld(World):
         )
 
 
-@jit
+@hot
 def draw_normal(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, float]:
     """One pull: cells number (mediator, mediator seen, outcome seen) in binary."""
     chances, aliases, means, sds = tables
@@ -108,7 +113,7 @@ def draw_normal(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, f
     return mediator, outcome
 
 
-@jit
+@hot
 def draw_sample(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, float]:
     """One pull whose outcome is one of the samples of its (arm, mediator)."""
     chances, aliases, starts, sizes, values = tables
@@ -129,9 +134,16 @@ def _fit(name: str, values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
         raise InvalidValue(f"{name} must have shape {shape}, got {values.shape}.") from None
 
 
-def _pack(samples: Sequence[Sequence[npt.ArrayLike]], shape: tuple[int, int]) -> tuple[Any, ...]:
-    sizes = np.array([[np.size(cell) for cell in row] for row in samples], np.int64)
-    if sizes.shape != shape or np.any(sizes == 0):
+def _cells(samples: Sequence[Sequence[npt.ArrayLike]], shape: tuple[int, int]) -> list[list[FloatArray]]:
+    cells = [[finite("samples", cell).ravel() for cell in row] for row in samples]
+    sizes = [[cell.size for cell in row] for row in cells]
+    if len(cells) != shape[0] or any(len(row) != shape[1] or 0 in row for row in sizes):
         raise InvalidValue(f"samples must have a non-empty array for each of {shape} (arm, mediator) cells.")
-    starts = np.concatenate([[0], np.cumsum(sizes.ravel())[:-1]]).reshape(shape).astype(np.int64)
-    return starts, sizes, np.concatenate([np.asarray(c, np.float64).ravel() for r in samples for c in r])
+    return cells
+
+
+def _pack(cells: Sequence[Sequence[FloatArray]]) -> tuple[IntArray, IntArray, FloatArray]:
+    """All samples in one array: where each (arm, mediator) cell starts, its size, the values."""
+    sizes = np.array([[cell.size for cell in row] for row in cells], np.int64)
+    starts = (np.cumsum(sizes.ravel()) - sizes.ravel()).reshape(sizes.shape)
+    return starts, sizes, np.concatenate([cell for row in cells for cell in row])

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from truant import registry
-from truant.compile import entry, jit, link
+from truant.compile import entry, hot, link
 from truant.errors import InvalidValue
-from truant.setting import FloatArray, IntArray, Setting
+from truant.setting import FloatArray, IntArray, Setting, whole_number
 
 
 class World(ABC):
@@ -39,14 +39,25 @@ class World(ABC):
 
     def pulls(self, arms: IntArray, seed: int = 0) -> tuple[IntArray, FloatArray]:
         """Pull these arms in turn: mediators (-1: missing) and outcomes (NaN: missing)."""
-        rng = np.random.Generator(np.random.SFC64(seed))
-        mediators = np.empty(len(arms), dtype=np.int64)
-        outcomes = np.empty(len(arms))
-        link(_draw_all, draw=self.draw)(rng, np.asarray(arms, np.int64), self.tables, mediators, outcomes)
+        chosen = self._chosen(arms)
+        rng = np.random.Generator(np.random.SFC64(whole_number("seed", seed, at_least=0)))
+        mediators = np.empty(len(chosen), dtype=np.int64)
+        outcomes = np.empty(len(chosen))
+        link(_draw_all, draw=self.draw)(rng, chosen, self.tables, mediators, outcomes)
         mediators[mediators == self.setting.mediators] = -1
         if self.setting.levels is not None:
             outcomes = np.append(self.setting.levels, np.nan)[outcomes.astype(np.int64)]
         return mediators, outcomes
+
+    def _chosen(self, arms: IntArray) -> IntArray:
+        """The arms to pull, checked: compiled code would read beyond its tables without a word."""
+        chosen = np.asarray(arms)
+        count = self.setting.arms
+        if chosen.ndim != 1 or (chosen.size and not np.issubdtype(chosen.dtype, np.integer)):
+            raise InvalidValue("arms must be a list of whole numbers, one per pull.")
+        if chosen.size and not 0 <= chosen.min() <= chosen.max() < count:
+            raise InvalidValue(f"arms must be from 0 to {count - 1}, got {chosen.min()} to {chosen.max()}.")
+        return np.ascontiguousarray(chosen, np.int64)
 
 
 def draw(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, float]:
@@ -63,7 +74,7 @@ def _draw_all(
 
 def make(name: str, seed: int = 0, **parameters: Any) -> World:
     """One instance of a named world, e.g. `make("mar", seed=1, gamma=(0.5, 1.0))`."""
-    return instance(name, np.random.default_rng(seed), parameters)
+    return instance(name, np.random.default_rng(whole_number("seed", seed, at_least=0)), parameters)
 
 
 def instance(name: str, rng: np.random.Generator, parameters: dict[str, Any]) -> World:
@@ -112,7 +123,7 @@ def alias_tables(probabilities: FloatArray, chances: FloatArray, aliases: IntArr
                 aliases[a, small[k]] = np.argmax(probabilities[a])
 
 
-@jit
+@hot
 def draw_cell(rng: np.random.Generator, arm: int, chances: FloatArray, aliases: IntArray) -> int:
     """The number of a cell, from an arm's alias table."""
     place = rng.random() * chances.shape[1]

@@ -1,0 +1,97 @@
+"""A simulation's table for the terminal (rich): the best policy marked, as many columns as there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# on a narrow terminal these go first; table() has them all
+_DROPPED_FIRST = ("ns/round", "p90", "sd", "se", "median", "best arm", "difference")
+
+
+@dataclass(frozen=True)
+class Display:
+    """A heading, a table, and a sentence for each policy with runs that went astray."""
+
+    table: pd.DataFrame  # as of Simulation.table
+    title: str
+    subtitle: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text.assemble((self.title, "bold"), "  ", (self.subtitle, "dim"))
+        yield Text("")
+        unlimited = options.update(max_width=10_000)
+        for dropped in range(len(_DROPPED_FIRST) + 1):
+            drawn = _draw(self.table, _DROPPED_FIRST[:dropped])
+            if Measurement.get(console, unlimited, drawn).maximum <= options.max_width:
+                break
+        yield drawn
+        yield Text("")
+        if len(self.table) > 1:
+            yield Text(
+                f"difference: minus {self.table.index[0]}, paired run by run; se: its standard error.", "dim"
+            )
+        if best_policy(self.table):
+            yield Text(
+                "\N{BLACK STAR} lowest mean regret among those that do not see what is missing.", "dim"
+            )
+        for policy, share in self.table["share_above_10x_median"].items():
+            if share > 0:
+                yield Text(f"{policy}: {share:.1%} of the runs lost more than 10 times the median.", "yellow")
+
+
+def number(value: float, sign: bool = False) -> str:
+    """Three figures below 100, whole with thousands separators above; a dash for what is not known."""
+    if value != value:
+        return "–"
+    plus = "+" if sign else ""
+    return f"{value:{plus},.0f}" if abs(value) >= 100 else f"{value:{plus}.3g}"
+
+
+def best_policy(table: pd.DataFrame) -> str | None:
+    """The lowest mean regret of two or more; an oracle sees everything and is only a yardstick."""
+    contest = table[[not _is_oracle(name) for name in table.index]]
+    return str(contest["regret_mean"].idxmin()) if len(contest) > 1 else None
+
+
+def _is_oracle(name: object) -> bool:
+    return str(name).startswith("oracle-")
+
+
+def _draw(table: pd.DataFrame, dropped: Sequence[str]) -> Table:
+    rows = {name: _cells(name, row, str(table.index[0])) for name, row in table.to_dict("index").items()}
+    shown = [column for column in next(iter(rows.values())) if column not in dropped]
+    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for column in shown:
+        drawn.add_column(column, justify="left" if column == "policy" else "right", no_wrap=True)
+    best = best_policy(table)
+    for name, cells in rows.items():
+        if name == best:
+            cells["policy"] += " \N{BLACK STAR}"
+        style = "bold green" if name == best else "dim" if _is_oracle(name) else ""
+        drawn.add_row(*(cells[column] for column in shown), style=style)
+    return drawn
+
+
+def _cells(name: Any, row: dict[Any, Any], first: str) -> dict[str, str]:
+    return {
+        "policy": str(name),
+        "regret": number(row["regret_mean"]),
+        "sd": number(row["regret_sd"]),
+        "median": number(row["regret_median"]),
+        "p90": number(row["regret_p90"]),
+        "best arm": f"{row['best_arm_share']:.1%}",
+        "difference": "" if name == first else number(row["difference_mean"], sign=True),
+        "se": "" if name == first else number(row["difference_se"]),
+        "ns/round": f"{row['nanoseconds_per_round']:,.0f}",
+    }

@@ -1,0 +1,241 @@
+"""What a simulation leaves: regret at checkpoints, pulls and final estimates; as tables, chart and file."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truant.errors import InvalidValue
+from truant.setting import FloatArray, IntArray
+
+if TYPE_CHECKING:  # slow to import, and not needed to simulate
+    import altair as alt
+    import pandas as pd
+
+    from truant.lab.display import Display
+
+
+@dataclass(eq=False, kw_only=True, repr=False)
+class Simulation:
+    """The finished runs of some policies in one world; all policies of a run faced the same instance.
+
+    Parameters
+    ----------
+    world : name of the world.
+    parameters : what was set of the world; plain JSON values.
+    horizon : rounds T of each run.
+    seed : of the whole simulation.
+    policies : the P names.
+    rounds : (C,) checkpoints, increasing up to the horizon, half of it among them.
+    regret : (P, R, C) cumulative pseudo-regret at the checkpoints.
+    pulls : (P, R, arms) pulls of each arm.
+    estimates : (P, R, arms) final estimate of each arm's mean, NaN where there is none.
+    means : (R, arms) true means.
+    nanoseconds : (P, R) CPU time of the loop.
+
+    """
+
+    world: str
+    parameters: dict[str, Any]
+    horizon: int
+    seed: int
+    policies: list[str]
+    rounds: IntArray
+    regret: FloatArray
+    pulls: IntArray
+    estimates: FloatArray
+    means: FloatArray
+    nanoseconds: FloatArray
+
+    def __post_init__(self) -> None:
+        # as a file would give them back: tuples are lists, numpy numbers are numbers
+        self.parameters = json.loads(json.dumps(self.parameters, default=_plain))
+        self.policies = list(self.policies)
+        self.rounds = np.asarray(self.rounds, np.int64)
+        self.pulls = np.asarray(self.pulls, np.int64)
+        for name in ("regret", "estimates", "means", "nanoseconds"):
+            setattr(self, name, np.asarray(getattr(self, name), np.float64))
+        if self.means.ndim != 2 or self.means.size == 0 or not self.policies:
+            raise InvalidValue(
+                "A simulation needs at least one policy, one arm and one finished run, got none."
+            )
+        if len(set(self.policies)) < len(self.policies):
+            raise InvalidValue(f"Policies must have different names, got {', '.join(self.policies)}.")
+        if list(self.rounds[-1:]) != [self.horizon] or np.any(np.diff(self.rounds, prepend=0) <= 0):
+            raise InvalidValue(f"rounds must increase from 1 or more to the horizon {self.horizon}.")
+        if self._half not in self.rounds:
+            raise InvalidValue(f"rounds must contain half of the horizon, {self._half}.")
+        cells = (len(self.policies), self.runs)
+        shapes = {"regret": (*cells, len(self.rounds)), "nanoseconds": cells}
+        shapes |= dict.fromkeys(("pulls", "estimates"), (*cells, self.means.shape[1]))
+        for name, shape in shapes.items():
+            if getattr(self, name).shape != shape:
+                raise InvalidValue(f"{name} must have shape {shape}, got {getattr(self, name).shape}.")
+
+    @property
+    def runs(self) -> int:
+        """Number of finished runs."""
+        return len(self.means)
+
+    @property
+    def final(self) -> FloatArray:
+        """Regret at the horizon, shape (P, R)."""
+        return self.regret[:, :, -1]
+
+    @property
+    def best_arm_share(self) -> FloatArray:
+        """Share of the pulls that went to a best arm, shape (P, R)."""
+        # arms that are equal by construction may differ in the last digit
+        best = self.means >= self.means.max(axis=1, keepdims=True) - 1e-12
+        share: FloatArray = (self.pulls * best).sum(axis=2) / self.pulls.sum(axis=2)
+        return share
+
+    @property
+    def _half(self) -> int:
+        return max(1, self.horizon // 2)
+
+    @property
+    def _first_half(self) -> FloatArray:
+        half: FloatArray = self.regret[:, :, np.searchsorted(self.rounds, self._half)]
+        return half
+
+    def summary(self) -> dict[str, Any]:
+        """The main figures as plain JSON values; the same as `truant simulate --json`."""
+        table = self.table()
+        return {
+            "world": self.world,
+            "parameters": self.parameters,
+            "horizon": self.horizon,
+            "runs": self.runs,
+            "seed": self.seed,
+            "policies": [
+                {
+                    "name": name,
+                    "regret": {key: float(row[f"regret_{key}"]) for key in ("mean", "sd", "median", "p90")},
+                    "regret_first_half": {"mean": float(row["regret_first_half_mean"])},
+                    "best_arm_share": float(row["best_arm_share"]),
+                    "nanoseconds_per_round": float(row["nanoseconds_per_round"]),
+                }
+                for name, row in zip(self.policies, table.to_dict("records"), strict=True)
+            ],
+        }
+
+    def table(self) -> pd.DataFrame:
+        """One row per policy: final regret over the runs, and its paired difference to the first policy."""
+        import pandas as pd
+
+        final, median = self.final, np.median(self.final, axis=1)
+        difference = final - final[0]
+        columns = {
+            "regret_mean": final.mean(axis=1),
+            "regret_sd": _sd(final),
+            "regret_median": median,
+            "regret_p90": np.quantile(final, 0.9, axis=1),
+            "share_above_10x_median": (final > 10 * median[:, None]).mean(axis=1),
+            "regret_first_half_mean": self._first_half.mean(axis=1),
+            "best_arm_share": self.best_arm_share.mean(axis=1),
+            "nanoseconds_per_round": self.nanoseconds.mean(axis=1) / self.horizon,
+            "difference_mean": difference.mean(axis=1),
+            # one run says nothing about how far runs differ
+            "difference_se": _sd(difference) / np.sqrt(self.runs) if self.runs > 1 else np.nan,
+        }
+        return pd.DataFrame(columns, index=pd.Index(self.policies, name="policy"))
+
+    def curves(self) -> pd.DataFrame:
+        """Regret over rounds, one row per policy and checkpoint: mean, sd, and mean ± sd as low and high."""
+        import pandas as pd
+
+        mean, sd = self.regret.mean(axis=1), _sd(self.regret)
+        columns = {"mean": mean, "sd": sd, "low": mean - sd, "high": mean + sd}
+        index = pd.MultiIndex.from_product([self.policies, self.rounds], names=["policy", "round"])
+        return pd.DataFrame({key: values.ravel() for key, values in columns.items()}, index).reset_index()
+
+    def long(self) -> pd.DataFrame:
+        """Regret over rounds, one row per policy, run and checkpoint."""
+        return self._tidy("round", self.rounds, regret=self.regret)
+
+    def arms(self) -> pd.DataFrame:
+        """One row per policy, run and arm: its pulls, true mean and final estimate."""
+        means = np.broadcast_to(self.means, self.pulls.shape)
+        arms = np.arange(self.means.shape[1])
+        return self._tidy("arm", arms, pulls=self.pulls, mean=means, estimate=self.estimates)
+
+    def _tidy(self, last: str, values: IntArray, **columns: FloatArray | IntArray) -> pd.DataFrame:
+        import pandas as pd
+
+        levels = [self.policies, range(self.runs), values]
+        index = pd.MultiIndex.from_product(levels, names=["policy", "run", last])
+        return pd.DataFrame({name: array.ravel() for name, array in columns.items()}, index).reset_index()
+
+    def chart(self, *, log: bool = False, width: int = 560, height: int = 340) -> alt.LayerChart:
+        """Mean regret over rounds with a band of ±1 sd; `log` for a logarithmic y axis."""
+        from truant.charts import regret_chart
+
+        return regret_chart(
+            self.curves(),
+            title=f"World {self.world}",
+            subtitle=self._line() + ("; mean ± 1 sd" if self.runs > 1 else ""),
+            log=log,
+            width=width,
+            height=height,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write everything to one Parquet file, a row per policy and run; whole or not at all."""
+        from truant.lab.store import save
+
+        return save(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Simulation:
+        """Read what `save` wrote."""
+        from truant.lab.store import load
+
+        return load(path)
+
+    def _line(self) -> str:
+        """What was run, in one line."""
+        settings = [f"{key} = {_words(value)}" for key, value in self.parameters.items()]
+        runs = "1 run" if self.runs == 1 else f"{self.runs:,} runs"
+        return ", ".join([*settings, f"{self.horizon:,} rounds", runs])
+
+    def __repr__(self) -> str:
+        return f"Simulation of world {self.world}: {self._line()}\n{self.table().to_string(float_format=_figure)}"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        heading = html.escape(f"World {self.world}: {self._line()}")
+        return f"<p>{heading}</p>{self.table().to_html(float_format=_figure)}"
+
+    def __rich__(self) -> Display:
+        from truant.lab.display import Display
+
+        return Display(self.table(), title=f"World {self.world}", subtitle=self._line())
+
+
+def _sd(values: FloatArray) -> FloatArray:
+    """Standard deviation over runs (axis 1); 0 for one run."""
+    if values.shape[1] == 1:
+        return np.zeros_like(values[:, 0])
+    sd: FloatArray = values.std(axis=1, ddof=1)
+    return sd
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise InvalidValue(f"World parameters must be numbers, texts or lists of them, got {value!r}.")
+
+
+def _words(value: Any) -> str:
+    return "–".join(f"{v}" for v in value) if isinstance(value, list) else f"{value}"
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

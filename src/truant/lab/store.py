@@ -1,0 +1,73 @@
+"""Keeps a simulation in one Parquet file: a row per policy and run, what they share as JSON in its metadata."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from truant.errors import InvalidValue
+from truant.files import TABLES, output_path, written_whole
+from truant.lab.result import Simulation
+from truant.setting import FloatArray, IntArray
+
+_KEY = b"truant.simulation"
+_SHARED = ("world", "parameters", "horizon", "seed", "policies")
+
+
+def save(simulation: Simulation, path: str | os.PathLike[str]) -> Path:
+    """Write a simulation to a .parquet file, whole or not at all."""
+    target = output_path(path, TABLES)
+    policies, runs = len(simulation.policies), simulation.runs
+    shared = {name: getattr(simulation, name) for name in _SHARED}
+    shared["rounds"] = simulation.rounds.tolist()
+    columns = {
+        "policy": pa.array(np.repeat(simulation.policies, runs)),
+        "run": pa.array(np.tile(np.arange(runs), policies)),
+        "nanoseconds": pa.array(simulation.nanoseconds.ravel()),
+        "regret": _lists(simulation.regret),
+        "pulls": _lists(simulation.pulls),
+        "estimates": _lists(simulation.estimates),
+        "means": _lists(np.broadcast_to(simulation.means, simulation.pulls.shape)),
+    }
+    table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(shared)})
+    with written_whole(target) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+    return target
+
+
+def load(path: str | os.PathLike[str]) -> Simulation:
+    """Read a simulation that `save` wrote."""
+    name = os.fspath(path)
+    try:
+        table = pq.read_table(Path(path))
+    except FileNotFoundError:
+        raise InvalidValue(f"There is no file {name!r}.") from None
+    except (OSError, pa.ArrowException) as error:
+        raise InvalidValue(
+            f"Cannot read {name!r} as a Parquet file; it may be damaged or another kind."
+        ) from error
+    metadata = (table.schema.metadata or {}).get(_KEY)
+    if metadata is None:
+        raise InvalidValue(f"{name!r} is a Parquet file, but not one that a simulation was saved to.")
+    shared = json.loads(metadata)
+    cells = (len(shared["policies"]), table.num_rows // len(shared["policies"]))
+    arrays = {column: _array(table, column, cells) for column in ("regret", "pulls", "estimates", "means")}
+    arrays["means"] = arrays["means"][0]
+    nanoseconds = table["nanoseconds"].to_numpy().reshape(cells)
+    return Simulation(**shared, **arrays, nanoseconds=nanoseconds)
+
+
+def _lists(values: FloatArray | IntArray) -> Any:
+    """(policies, runs, n) numbers as one list of n per row."""
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[2])
+
+
+def _array(table: Any, column: str, cells: tuple[int, int]) -> Any:
+    values = table[column].combine_chunks()
+    return values.flatten().to_numpy(zero_copy_only=False).reshape(*cells, -1)

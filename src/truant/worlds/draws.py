@@ -1,0 +1,111 @@
+"""What the recipes of the named worlds share: checked parameters and the random pieces of an instance.
+
+Every piece is drawn whether or not its range is a single number, so that two values of one parameter
+under one seed give instances that differ in nothing else.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+
+import numpy as np
+
+from truant.errors import InvalidValue
+from truant.setting import FloatArray, whole_number
+
+Range = float | Sequence[float]  # one number (fixed), or the ends of a uniform draw
+
+MATCH = 0.7  # in the "clear" worlds: how often mediator and outcome have the same level
+
+
+def number(name: str, value: object) -> float:
+    """The value as a finite float, or a clear refusal."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise InvalidValue(f"{name} must be a number, got {value!r}.")
+    if not np.isfinite(float(value)):
+        raise InvalidValue(f"{name} must be a finite number, got {value}.")
+    return float(value)
+
+
+def spread(value: object) -> float:
+    """A standard deviation `sd`: a finite number that is not negative."""
+    sd = number("sd", value)
+    if sd < 0:
+        raise InvalidValue(f"sd must not be negative, got {sd:g}.")
+    return sd
+
+
+def probability_range(name: str, value: object) -> tuple[float, float]:
+    """The ends of a range inside (0, 1]; one number is a range of no width."""
+    ends: Sequence[object] = (value, value)
+    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
+        ends = tuple(value)
+    wrong_type = any(isinstance(end, bool | np.bool_) or not isinstance(end, numbers.Real) for end in ends)
+    if len(ends) != 2 or wrong_type:
+        raise InvalidValue(f"{name} must be one number or a low, high range, got {value!r}.")
+    low, high = (float(end) for end in ends)  # type: ignore[arg-type]
+    for end in (low, high):
+        if not 0 < end <= 1:
+            raise InvalidValue(f"{name} must be in (0, 1], got {end:g}.")
+    if low > high:
+        raise InvalidValue(f"{name} must have low <= high, got {low:g}, {high:g}.")
+    return low, high
+
+
+def chances(rng: np.random.Generator, name: str, value: object, shape: tuple[int, ...]) -> FloatArray:
+    """Observation probabilities, uniform on the range of the parameter `name`."""
+    low, high = probability_range(name, value)
+    return rng.uniform(low, high, shape)
+
+
+def dirichlet(rng: np.random.Generator, weights: FloatArray) -> FloatArray:
+    """Probability vectors along the last axis, one for each vector of weights."""
+    parts = rng.standard_gamma(weights)
+    vectors: FloatArray = parts / parts.sum(axis=-1, keepdims=True)
+    return vectors
+
+
+def one_arm(rng: np.random.Generator, arms: int) -> int:
+    """The position of the arm that is made better: any, with equal probability."""
+    return int(rng.integers(arms))
+
+
+def boosted_means(rng: np.random.Generator, arms: int, K: int) -> FloatArray:
+    """E[Y|m,a] ~ U[0, .4], and .6 more on one arm, shape (arms, K)."""
+    best = one_arm(rng, arms)
+    means = rng.uniform(0.0, 0.4, (arms, K))
+    means[best] += 0.6
+    return means
+
+
+def boosted_outcomes(rng: np.random.Generator, arms: int, K: int, L: int) -> tuple[int, FloatArray]:
+    """One arm, and P(y|m,a) ~ Dirichlet(1), with weight 5 on that arm's top outcome, shape (arms, K, L)."""
+    boosted = one_arm(rng, arms)
+    weights = np.ones((arms, K, L))
+    weights[boosted, :, -1] = 5.0
+    return boosted, dirichlet(rng, weights)
+
+
+def hiding(arms: int, hider: int, count: int) -> FloatArray:
+    """Chances over `count` levels that fall (.9 to .15) for one arm and rise (.3 to .95) for the others."""
+    rising = np.tile(np.linspace(0.3, 0.95, count), (arms, 1))
+    rising[hider] = np.linspace(0.9, 0.15, count)
+    return rising
+
+
+def sizes(arms: int, K: int, L: int) -> tuple[int, int, int]:
+    """The three sizes of a discrete world, checked."""
+    return (
+        whole_number("arms", arms, at_least=1),
+        whole_number("K", K, at_least=1),
+        whole_number("L", L, at_least=2),
+    )
+
+
+def matching_sizes(name: str, arms: int, K: int, L: int) -> tuple[int, int, int]:
+    """The same with K = L: else "mediator and outcome have the same level" would have no meaning."""
+    checked = sizes(arms, K, L)
+    if checked[1] != checked[2]:
+        raise InvalidValue(f"World {name!r} needs K = L, got K={checked[1]}, L={checked[2]}.")
+    return checked

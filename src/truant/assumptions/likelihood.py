@@ -252,14 +252,27 @@ def extrapolate(theta: FloatArray, one: FloatArray, two: FloatArray, cells: int)
 
 
 @jit
-def start(C: FloatArray, by_outcome: bool, theta: FloatArray, first: float, last: float) -> None:
-    """A start whose chances of being seen run from `first` to `last` over the levels."""
+def chance_at(k: int, levels: int, direction: int) -> float:
+    """.7 everywhere, or a straight line from .95 down to .3 (direction 1) or up from .3 (-1)."""
+    if direction == 0:
+        return 0.7
+    share = k / max(levels - 1, 1)
+    return 0.95 - 0.65 * share if direction == 1 else 0.3 + 0.65 * share
+
+
+@jit
+def start(C: FloatArray, by_outcome: bool, theta: FloatArray, shape: int) -> None:
+    """A start off the boundary: chances of being seen flat, falling or rising over the levels.
+
+    Shapes 0 to 2 do so for outcome and mediator alike, 3 and 4 in opposite directions.
+    """
     K, L = C.shape[0] - 1, C.shape[1] - 1
     g, lam = K * L, K * L + (L if by_outcome else K)
+    direction = 0 if shape == 0 else (1 if shape == 1 or shape == 3 else -1)
     for k in range(lam - g):
-        theta[g + k] = first + (last - first) * k / max(lam - g - 1, 1)
+        theta[g + k] = chance_at(k, lam - g, direction)
     for m in range(K):
-        theta[lam + m] = first + (last - first) * m / max(K - 1, 1)
+        theta[lam + m] = chance_at(m, K, direction if shape <= 2 else -direction)
     total = 0.0
     for m in range(K):
         for y in range(L):
@@ -298,21 +311,21 @@ def maximise(
     prior: float,
     tolerance: float,
     most_maps: int,
+    target: float,
+    starts: int,
     warm: bool,
     work: FloatArray,
 ) -> float:
-    """The maximum over all starts, the given `theta` among them if `warm`: there can be several local ones."""
+    """The maximum over some starts, the given `theta` among them if `warm`: there can be several local ones."""
     cells = (C.shape[0] - 1) * len(levels)
     trial, rest = work[: len(theta)], work[len(theta) :]
     best = -np.inf
     if warm:
         loosen(theta, cells, 0.02, 0.03, theta)
-        best = fit(C, levels, by_outcome, theta, prior, tolerance, most_maps, np.nan, rest)
-    for shape in range(3):
-        first = 0.7 if shape == 0 else (0.95 if shape == 1 else 0.3)
-        last = 0.7 if shape == 0 else (0.3 if shape == 1 else 0.95)
-        start(C, by_outcome, trial, first, last)
-        value = fit(C, levels, by_outcome, trial, prior, tolerance, most_maps, np.nan, rest)
+        best = fit(C, levels, by_outcome, theta, prior, tolerance, most_maps, target, rest)
+    for shape in range(starts):
+        start(C, by_outcome, trial, shape)
+        value = fit(C, levels, by_outcome, trial, prior, tolerance, most_maps, target, rest)
         if value > best:
             best = value
             copy(theta, trial)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from truant.assumptions.assumption import Curve, Estimate, per_arm
-from truant.assumptions.likelihood import copy, fit, loosen, maximise, mean_outcome, size, work_size
+from truant.assumptions.likelihood import copy, fit, maximise, mean_outcome, size, work_size
 from truant.compile import entry, jit
 from truant.setting import FloatArray, Setting
 
@@ -27,14 +27,15 @@ def profile(
     prior: float,
     tolerance: float,
     most_maps: int,
+    starts: int,
     out: FloatArray,
     work: FloatArray,
 ) -> float:
-    """l(u) = max log L with mean outcome u, from two starts: the bracket's inner end and a loosened maximum."""
+    """l(u) = max log L with mean outcome u: from the bracket's inner end, a loosened maximum, and more starts."""
     cells = (C.shape[0] - 1) * len(levels)
     other, rest = work[: len(out)], work[len(out) :]
-    loosen(out, cells, 0.02, 0.03, inner)
-    value = fit(C, levels, by_outcome, out, prior, tolerance, most_maps, u, rest)
+    copy(out, inner)
+    value = maximise(C, levels, by_outcome, out, prior, tolerance, most_maps, u, starts, True, work)
     for k in range(len(out)):
         middle = 1.0 / cells if k < cells else 0.5
         other[k] = 0.8 * best[k] + 0.2 * middle
@@ -58,6 +59,7 @@ def limit(
     prior: float,
     tolerance: float,
     most_maps: int,
+    starts: int,
     precision: float,
     work: FloatArray,
 ) -> tuple[float, bool]:
@@ -81,7 +83,7 @@ def limit(
         reach = (u - inner_u) / (outer_u - inner_u)
         if not 0.0 < reach < 1.0:
             u = (inner_u + outer_u) / 2
-        value = profile(C, levels, by_outcome, u, inside, best, prior, tolerance, most_maps, out, rest)
+        value = profile(C, levels, by_outcome, u, inside, best, prior, tolerance, most_maps, starts, out, rest)
         if value > highest + 10 * tolerance:
             copy(state, out)
             return u, True
@@ -130,12 +132,12 @@ def fill_from_likelihood(
 
     Memory: the mediator levels of the last fit (0: none), its parameters, then per knot its value and state.
     """
-    prior, tolerance, most_maps, precision = 0.001, 0.001, 400, 0.03
+    prior, tolerance, most_maps = 0.001, 0.001, 400
     K, L = C.shape[0] - 1, len(levels)
     P = K * L + (L if by_outcome else K) + K
     warm = memory[0] == K
     best = memory[1 : 1 + P]
-    highest = maximise(C, levels, by_outcome, best, prior, tolerance, most_maps, warm, work)
+    highest = maximise(C, levels, by_outcome, best, prior, tolerance, most_maps, np.nan, 3, warm, work)
     pulls = C.sum()
     again = 0
     k = 0
@@ -152,7 +154,7 @@ def fill_from_likelihood(
             guess = first_guess(mean, knots[k], levels, pulls)
             copy(state, best)
         u, higher = limit(
-            C, levels, by_outcome, knots[k], best, highest, guess, state, prior, tolerance, most_maps, precision, work
+            C, levels, by_outcome, knots[k], best, highest, guess, state, prior, tolerance, most_maps, 0, 0.03, work
         )
         if higher and again < 3:  # refit from there, and take every knot again
             copy(best, state)
@@ -193,7 +195,7 @@ def exact_maximum(
     C: FloatArray, levels: FloatArray, by_outcome: bool, theta: FloatArray, work: FloatArray
 ) -> float:
     """The maximum for reporting: tight stop."""
-    return maximise(C, levels, by_outcome, theta, EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS, False, work)
+    return maximise(C, levels, by_outcome, theta, EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS, np.nan, 5, False, work)
 
 
 @entry
@@ -212,7 +214,7 @@ def exact_limit(
     prior, gain, maps = EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS
     while True:
         copy(state, best)
-        u, higher = limit(C, levels, by_outcome, z, best, highest, guess, state, prior, gain, maps, 1e-5, rest)
+        u, higher = limit(C, levels, by_outcome, z, best, highest, guess, state, prior, gain, maps, 5, 1e-5, rest)
         if not higher:
             return u, highest
         copy(best, state)
@@ -225,7 +227,7 @@ def exact_profile(
 ) -> float:
     """l(u) for reporting."""
     out, rest = work[: len(best)], work[len(best) :]
-    return profile(C, levels, by_outcome, u, best, best, EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS, out, rest)
+    return profile(C, levels, by_outcome, u, best, best, EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS, 5, out, rest)
 
 
 class LikelihoodFit:

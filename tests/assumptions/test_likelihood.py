@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+
+from tests.assumptions.tables import best_by_optimiser, cells, log_likelihood, random_table
+from truant.assumptions import likelihood
+from truant.assumptions.linear import solve_mnar
+from truant.assumptions.profile import LikelihoodFit
+from truant.compile import link
+from truant.counts import Counts
+from truant.worlds import make
+
+MODELS = {"mnar": (True, False), "mediator-mnar": (False, True), "both-mnar": (True, True)}
+
+
+def fitted(table, by_outcome):
+    L = table.shape[1] - 1
+    return LikelihoodFit(table, np.linspace(0, 1, L), by_outcome)
+
+
+def value_of(fit):
+    """The log likelihood of the fitted parameters, by the independent formula."""
+    probabilities = cells(fit.joint, fit.observation, fit.mediator_observation, fit.by_outcome)
+    return log_likelihood(fit.table, probabilities)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("seed", range(6))
+def test_maximum_agrees_with_a_general_purpose_optimiser(model, seed):
+    by_outcome, mediator_missing = MODELS[model]
+    rng = np.random.default_rng(seed)
+    table, _ = random_table(rng, 3, 3, int(rng.choice([60, 400])), by_outcome, mediator_missing)
+    fit = fitted(table, by_outcome)
+    assert value_of(fit) == pytest.approx(fit.log_likelihood, abs=1e-6)
+    assert fit.log_likelihood >= best_by_optimiser(table, fit.levels, by_outcome, rng) - 1e-4
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("seed", range(4))
+def test_constrained_maximum_agrees_with_a_general_purpose_optimiser(model, seed):
+    by_outcome, mediator_missing = MODELS[model]
+    rng = np.random.default_rng(100 + seed)
+    table, _ = random_table(rng, 3, 3, 200, by_outcome, mediator_missing)
+    fit = fitted(table, by_outcome)
+    for u in (fit.mean - 0.15, fit.mean + 0.1):
+        ours = fit.log_likelihood_at(u)
+        theirs = best_by_optimiser(table, fit.levels, by_outcome, rng, u=u)
+        assert ours == pytest.approx(theirs, abs=2e-3) or ours > theirs
+        assert ours <= fit.log_likelihood + 1e-6
+
+
+def test_infeasible_tables_are_among_those_tried():
+    infeasible = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        table, _ = random_table(rng, 3, 3, int(rng.choice([60, 400])), True, False)
+        infeasible += not solve_mnar(table, np.linspace(0, 1, 3)).feasible
+    assert 1 <= infeasible <= 5
+
+
+def test_a_feasible_linear_solution_is_the_maximum():
+    """True of mnar with K = L, which leaves no degree of freedom over."""
+    rng = np.random.default_rng(7)
+    compared = 0
+    for _ in range(40):
+        table, _ = random_table(rng, 3, 3, 3000, True, False)
+        linear = solve_mnar(table, np.linspace(0, 1, 3))
+        fit = fitted(table, True)
+        if linear.feasible:
+            assert fit.mean == pytest.approx(linear.mean, abs=2e-4)
+            compared += 1
+        else:
+            assert 0 <= fit.mean <= 1
+    assert 10 <= compared < 40
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_population_tables_give_back_the_parameters(model):
+    by_outcome, mediator_missing = MODELS[model]
+    rng = np.random.default_rng(3)
+    pi = 0.7 * np.eye(3) / 3 + 0.3 * rng.dirichlet(np.ones(9)).reshape(3, 3)
+    g, lam = rng.uniform(0.3, 0.9, 3), rng.uniform(0.4, 0.9, 3) if mediator_missing else np.ones(3)
+    fit = fitted(1e6 * cells(pi, g, lam, by_outcome), by_outcome)
+    assert fit.joint == pytest.approx(pi, abs=1e-4)
+    assert fit.observation == pytest.approx(g, abs=1e-3)
+    assert fit.mediator_observation == pytest.approx(lam, abs=1e-3)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_at_is_the_signed_root(model):
+    by_outcome, mediator_missing = MODELS[model]
+    table, _ = random_table(np.random.default_rng(5), 3, 3, 500, by_outcome, mediator_missing)
+    fit = fitted(table, by_outcome)
+    values = [fit.at(z) for z in (-2.0, -1.0, 0.0, 1.0, 2.0)]
+    assert values == sorted(values)
+    for z, u in zip((-2, -1, 1, 2), (values[0], values[1], values[3], values[4]), strict=True):
+        root = np.sign(u - fit.mean) * np.sqrt(2 * (fit.log_likelihood - fit.log_likelihood_at(u)))
+        assert root == pytest.approx(z, rel=1e-3)
+
+
+def test_without_missing_values_the_limits_are_those_of_a_multinomial_mean():
+    rng = np.random.default_rng(2)
+    table = np.zeros((3, 4))
+    table[:2, :3] = rng.multinomial(4000, [1 / 6] * 6).reshape(2, 3)
+    fit = fitted(table, True)
+    p = table[:2, :3].sum(axis=0) / 4000
+    mean = p @ fit.levels
+    sd = np.sqrt(p @ (fit.levels - mean) ** 2 / 4000)
+    assert fit.mean == pytest.approx(mean, abs=1e-8)
+    assert fit.estimate().standard_error == pytest.approx(sd, rel=0.01)
+
+
+def test_limits_stay_in_the_range_of_the_outcome():
+    table = np.zeros((4, 4))
+    table[0, 2] = table[1, 2] = table[2, 2] = 5  # only the top level was ever seen, nothing is missing
+    fit = fitted(table, True)
+    assert fit.mean == pytest.approx(1, abs=1e-6)
+    assert 0 <= fit.at(-3) < 1
+    assert fit.at(3) == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", [21, 27])
+def test_several_maxima_are_searched(seed):
+    """Tables of the world mnar-hidden whose maximum is missed from a flat start."""
+    world = make("mnar-hidden", seed=seed)
+    arms = np.full(1000, np.argmax(world.means))
+    table = Counts.fold(world.setting, arms, *world.pulls(arms, seed)).table[arms[0]]
+    best = fitted(table, True)
+    theta = np.empty(likelihood.size(5, 5, True))
+    link(likelihood.start.py_func)(table, True, theta, 0)
+    work = np.empty(likelihood.work_size(5, 5, True))
+    value = link(likelihood.fit.py_func)(table, best.levels, True, theta, 1e-9, 1e-8, 100_000, np.nan, work)
+    assert best.log_likelihood > value + 0.05
+    missed = theta[:25].reshape(5, 5).sum(axis=0) @ best.levels
+    assert abs(missed - best.mean) > 0.05

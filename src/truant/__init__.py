@@ -1,0 +1,62 @@
+"""Bandits and adaptive experiments whose outcomes do not always show up."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from truant import checks, theory, worlds
+    from truant.counts import Counts
+    from truant.errors import TruantError
+    from truant.lab.result import Simulation
+    from truant.lab.simulate import simulate
+    from truant.policies import Policy
+    from truant.policies import named as policy
+    from truant.setting import Setting
+    from truant.worlds import make as world
+
+__all__ = [
+    "Counts",
+    "Policy",
+    "Setting",
+    "Simulation",
+    "TruantError",
+    "checks",
+    "policy",
+    "simulate",
+    "theory",
+    "world",
+    "worlds",
+]
+
+# Loaded when first used, so that `import truant` stays quick.
+_PLACES = {
+    "Counts": ("truant.counts", "Counts"),
+    "Policy": ("truant.policies", "Policy"),
+    "Setting": ("truant.setting", "Setting"),
+    "Simulation": ("truant.lab.result", "Simulation"),
+    "TruantError": ("truant.errors", "TruantError"),
+    "checks": ("truant.checks", ""),
+    "policy": ("truant.policies", "named"),
+    "simulate": ("truant.lab.simulate", "simulate"),
+    "theory": ("truant.theory", ""),
+    "world": ("truant.worlds", "make"),
+    "worlds": ("truant.worlds", ""),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("truant")
+    if name not in _PLACES:
+        raise AttributeError(f"module 'truant' has no attribute {name!r}")
+    place, attribute = _PLACES[name]
+    module = importlib.import_module(place)
+    return getattr(module, attribute) if attribute else module
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

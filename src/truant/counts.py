@@ -61,8 +61,8 @@ class Counts:
         a = _codes("arm", arms, 0, n)
         m = _codes("mediator", mediators, -1, rows - 1)
         m = np.where(m < 0, rows - 1, m)
-        y = np.asarray(outcomes, dtype=np.float64)
-        if not a.shape == m.shape == y.shape:
+        y = _numbers(outcomes)
+        if not a.ndim == 1 or not a.shape == m.shape == y.shape:
             raise InvalidValue(f"Columns must have one length, got {a.size}, {m.size} and {y.size}.")
         if np.any(np.isinf(y)):
             raise InvalidValue("Outcomes must be finite numbers or missing, got an infinite one.")
@@ -88,7 +88,7 @@ class Counts:
         n, rows, _ = self.table.shape
         a = _codes("arm", [arm], 0, n)[0]
         m = rows - 1 if mediator is None else _codes("mediator", [mediator], 0, rows - 1)[0]
-        y = np.float64(np.nan if outcome is None else outcome)
+        y = _numbers([np.nan if outcome is None else outcome])[0]
         if np.isinf(y):
             raise InvalidValue(f"An outcome must be a finite number or missing, got {outcome}.")
         if self.levels is None:
@@ -142,8 +142,15 @@ class Counts:
         exact = np.isnan(outcomes) | (levels[np.minimum(code, len(levels) - 1)] == outcomes)
         if not np.all(exact):
             stray = outcomes[~exact][0]
-            raise InvalidValue(f"Outcome {stray:g} is not one of the levels {self.levels}.")
+            raise InvalidValue(f"Outcome {float(stray)!r} is not one of the levels {self.levels}.")
         return code.astype(np.int64)
+
+
+def _numbers(outcomes: npt.ArrayLike) -> FloatArray:
+    try:
+        return np.asarray(outcomes, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidValue(f"Outcomes must be numbers or missing: {error}.") from None
 
 
 def _codes(name: str, values: npt.ArrayLike, low: int, end: int) -> IntArray:

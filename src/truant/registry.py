@@ -117,6 +117,7 @@ def parse_parameters(texts: list[str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
+    text = {"True": "true", "False": "false", "None": "null"}.get(text.strip(), text)  # Python's words, too
     try:
         return json.loads(text.strip())
     except json.JSONDecodeError:

@@ -25,7 +25,8 @@ class Setting:
     low, high : range of the outcomes (or of their means); of `levels` when these are given.
     scale : typical spread of an outcome, s_0; half the range unless given.
     mediator_probabilities : P(M=m|a), shape (arms, K), for those who know it.
-    condition_numbers : per arm, of P(m, y, seen|a), for the paper's MNAR policies.
+    condition_numbers : of P(m, y, seen|a), for the paper's MNAR policies: one per arm, or shape (arms, 2)
+        with that of its transpose beside it.
     """
 
     arms: int
@@ -38,22 +39,42 @@ class Setting:
     condition_numbers: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        whole_number("arms", self.arms, at_least=1)
-        whole_number("K", self.mediators, at_least=1)
+        object.__setattr__(self, "arms", whole_number("arms", self.arms, at_least=1))
+        object.__setattr__(self, "mediators", whole_number("K", self.mediators, at_least=1))
         if self.levels is not None:
             values = finite("levels", self.levels)
-            if len(values) < 2 or np.any(np.diff(values) <= 0):
+            if values.ndim != 1 or len(values) < 2 or np.any(np.diff(values) <= 0):
                 raise InvalidValue(f"levels must be at least two increasing values, got {self.levels}.")
             object.__setattr__(self, "levels", tuple(float(v) for v in values))
-            object.__setattr__(self, "low", float(values[0]))
-            object.__setattr__(self, "high", float(values[-1]))
+            object.__setattr__(self, "low", values[0])
+            object.__setattr__(self, "high", values[-1])
         low, high = (float(v) for v in finite("range", (self.low, self.high)))
         if not low < high:
             raise InvalidValue(f"The range must have low < high, got low={low:g}, high={high:g}.")
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
         if self.scale is None:
             object.__setattr__(self, "scale", (high - low) / 2)
-        elif not (np.isfinite(self.scale) and self.scale > 0):
+        elif not isinstance(self.scale, int | float | np.number) or not 0 < self.scale < np.inf:
             raise InvalidValue(f"scale must be a positive number, got {self.scale}.")
+        self._check_tables()
+
+    def _check_tables(self) -> None:
+        """What is given per arm has a row for each, and probabilities sum to 1."""
+        if self.mediator_probabilities is not None:
+            p = probabilities("mediator_probabilities", self.mediator_probabilities)
+            shape = (self.arms, self.mediators)
+            if p.shape != shape or not np.allclose(p.sum(axis=1), 1):
+                raise InvalidValue(f"mediator_probabilities must have shape {shape} and rows that sum to 1.")
+            object.__setattr__(self, "mediator_probabilities", p)
+        if self.condition_numbers is not None:
+            numbers = finite("condition_numbers", self.condition_numbers)
+            if numbers.shape == (self.arms,):
+                numbers = np.column_stack([numbers, numbers])
+            if numbers.shape != (self.arms, 2):
+                shape = (self.arms, 2)
+                raise InvalidValue(f"condition_numbers must have shape {shape}, got {numbers.shape}.")
+            object.__setattr__(self, "condition_numbers", numbers)
 
     @property
     def centre(self) -> float:

@@ -48,8 +48,8 @@ class Curve:
 
     `fill(row, memory, shared, parameters, knots, values)` writes at(z) for each z of `knots` into `values`.
     All are the pulled arm's own, but for `shared`, which all arms have in common; `row` is its counts,
-    `memory` what it keeps from its last call (zeros at first). It must not make arrays: scratch space is
-    part of `shared`.
+    `memory` what it keeps from its last call (zeros at first). Where it makes no arrays
+    (scratch space can be part of `shared`) and is marked `lean` or `hot`, the loop is several times as fast.
     """
 
     fill: Callable[..., None]

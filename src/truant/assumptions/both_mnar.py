@@ -13,7 +13,7 @@ from truant.assumptions.assumption import Assumption, Curve, Estimate
 from truant.assumptions.linear import LinearSolution, solve_both_mnar
 from truant.assumptions.mnar import arm_table, need_levels
 from truant.assumptions.profile import GROWTH, LikelihoodFit, fill_from_likelihood, likelihood_curve
-from truant.compile import jit
+from truant.compile import lean
 from truant.counts import Counts
 from truant.errors import NotIdentified
 from truant.setting import FloatArray, Setting
@@ -62,7 +62,7 @@ class BothMnar(Assumption):
         return self.fit(counts, arm).estimate()
 
 
-@jit
+@lean
 def fill(
     row: FloatArray,
     memory: FloatArray,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truant.compile import hot, jit
+from truant.compile import hot, lean
 from truant.setting import FloatArray
 
 MINUTE = 1e-300  # keeps logarithms and divisions finite
@@ -36,7 +36,7 @@ def copy(target: FloatArray, source: FloatArray) -> None:
         target[k] = source[k]
 
 
-@jit
+@lean
 def step(
     C: FloatArray,
     levels: FloatArray,
@@ -102,7 +102,7 @@ def step(
     return log_likelihood, normalise(levels, out, K, prior, target, tilt, columns)
 
 
-@jit
+@lean
 def spread_over_mediators(
     C: FloatArray, by_outcome: bool, theta: FloatArray, out: FloatArray, column: int
 ) -> float:
@@ -128,7 +128,7 @@ def spread_over_mediators(
     return C[K, column] * np.log(total + MINUTE)
 
 
-@jit
+@lean
 def normalise(
     levels: FloatArray,
     out: FloatArray,
@@ -160,7 +160,7 @@ def normalise(
     return tilt
 
 
-@jit
+@lean
 def tilt_root(columns: FloatArray, levels: FloatArray, target: float, tilt: float) -> float:
     """The root t of sum_y c_y (y-u)/(1 + t (y-u)), a falling function: Newton, bracketed."""
     low, high = -1.0 / (levels[-1] - target), -1.0 / (levels[0] - target)
@@ -188,7 +188,7 @@ def tilt_root(columns: FloatArray, levels: FloatArray, target: float, tilt: floa
     return tilt
 
 
-@jit
+@lean
 def fit(
     C: FloatArray,
     levels: FloatArray,
@@ -227,7 +227,7 @@ def fit(
             copy(theta, two)
 
 
-@jit
+@lean
 def extrapolate(theta: FloatArray, one: FloatArray, two: FloatArray, cells: int) -> None:
     """SQUAREM's step from three iterates, written over the first; the first `cells` entries are pi."""
     step_square = bend_square = 0.0
@@ -251,7 +251,7 @@ def extrapolate(theta: FloatArray, one: FloatArray, two: FloatArray, cells: int)
         theta[k] /= total
 
 
-@jit
+@lean
 def chance_at(k: int, levels: int, direction: int) -> float:
     """.7 everywhere, or a straight line from .95 down to .3 (direction 1) or up from .3 (-1)."""
     if direction == 0:
@@ -260,7 +260,7 @@ def chance_at(k: int, levels: int, direction: int) -> float:
     return 0.95 - 0.65 * share if direction == 1 else 0.3 + 0.65 * share
 
 
-@jit
+@lean
 def start(C: FloatArray, by_outcome: bool, theta: FloatArray, shape: int) -> None:
     """A start off the boundary: chances of being seen flat, falling or rising over the levels.
 
@@ -283,7 +283,7 @@ def start(C: FloatArray, by_outcome: bool, theta: FloatArray, shape: int) -> Non
         theta[cell] /= total
 
 
-@jit
+@lean
 def loosen(theta: FloatArray, cells: int, share: float, least: float, source: FloatArray) -> None:
     """Copy `source` off the boundary: pi mixed with uniform, chances pulled into [least, 1 - least]."""
     for k in range(cells):
@@ -292,7 +292,7 @@ def loosen(theta: FloatArray, cells: int, share: float, least: float, source: Fl
         theta[k] = min(max(source[k], least), 1.0 - least)
 
 
-@jit
+@lean
 def mean_outcome(theta: FloatArray, levels: FloatArray, K: int) -> float:
     """sum y pi[m,y]."""
     L = len(levels)
@@ -302,7 +302,7 @@ def mean_outcome(theta: FloatArray, levels: FloatArray, K: int) -> float:
     return total
 
 
-@jit
+@lean
 def maximise(
     C: FloatArray,
     levels: FloatArray,

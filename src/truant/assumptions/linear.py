@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truant.compile import jit
+from truant.compile import lean
 from truant.setting import FloatArray
 
 
@@ -77,7 +77,7 @@ def condition_number(matrix: FloatArray) -> float:
     return float(np.abs(matrix).sum(1).max() * np.abs(np.linalg.pinv(matrix)).sum(1).max())
 
 
-@jit
+@lean
 def least_squares(A: FloatArray, b: FloatArray, space: FloatArray) -> None:
     """x = A^+ b for small A with full column rank, by elimination; nearly so (a trace of ridge) if it has not.
 
@@ -110,7 +110,7 @@ def least_squares(A: FloatArray, b: FloatArray, space: FloatArray) -> None:
             return
 
 
-@jit
+@lean
 def eliminate(work: FloatArray, x: FloatArray) -> bool:
     """Solve the augmented system in place, with pivoting; False if it is singular."""
     n = work.shape[0]

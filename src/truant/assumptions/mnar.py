@@ -12,7 +12,7 @@ import numpy as np
 from truant.assumptions.assumption import Assumption, Curve, Estimate
 from truant.assumptions.linear import LinearSolution, solve_mnar
 from truant.assumptions.profile import GROWTH, LikelihoodFit, fill_from_likelihood, likelihood_curve
-from truant.compile import jit
+from truant.compile import lean
 from truant.counts import Counts
 from truant.errors import NotIdentified
 from truant.setting import FloatArray, Setting
@@ -87,7 +87,7 @@ def with_missing_as_level(row: FloatArray) -> FloatArray:
     return np.vstack([row[:rows], np.zeros(row.shape[1])])
 
 
-@jit
+@lean
 def fill(
     row: FloatArray,
     memory: FloatArray,

@@ -8,7 +8,7 @@ import numpy as np
 
 from truant.assumptions.assumption import Curve, Estimate, per_arm
 from truant.assumptions.likelihood import copy, fit, maximise, mean_outcome, size, work_size
-from truant.compile import entry, jit
+from truant.compile import entry, lean
 from truant.setting import FloatArray, Setting
 
 FIRST_PULLS = 10  # of each arm, before its likelihood is looked at
@@ -16,7 +16,7 @@ GROWTH = 0.05  # an arm is refitted when its pulls grew by this share
 EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS = 1e-9, 1e-8, 100_000  # reporting: stop tight, add (almost) nothing
 
 
-@jit
+@lean
 def profile(
     C: FloatArray,
     levels: FloatArray,
@@ -46,7 +46,7 @@ def profile(
     return value
 
 
-@jit
+@lean
 def limit(
     C: FloatArray,
     levels: FloatArray,
@@ -110,7 +110,7 @@ def limit(
     return u, False
 
 
-@jit
+@lean
 def first_guess(mean: float, z: float, levels: FloatArray, pulls: float) -> float:
     """A rough at(z): half the range as standard deviation."""
     edge = levels[-1] if z > 0 else levels[0]
@@ -118,7 +118,7 @@ def first_guess(mean: float, z: float, levels: FloatArray, pulls: float) -> floa
     return mean + away if abs(away) < abs(edge - mean) else (mean + edge) / 2
 
 
-@jit
+@lean
 def fill_from_likelihood(
     C: FloatArray,
     by_outcome: bool,
@@ -164,6 +164,8 @@ def fill_from_likelihood(
             continue
         values[k] = memory[place] = u
         k += 1
+    for k in range(1, len(knots)):  # where the likelihood is flat, the search need not end in order
+        values[k] = max(values[k], values[k - 1])
     memory[0] = K
 
 

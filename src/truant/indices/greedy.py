@@ -36,7 +36,7 @@ class EpsilonGreedy(Index):
     choose = staticmethod(choose)
 
     def __post_init__(self) -> None:
-        if isinstance(self.epsilon, str) or not 0 <= self.epsilon <= 1:
+        if not isinstance(self.epsilon, int | float | np.number) or not 0 <= self.epsilon <= 1:
             raise InvalidValue(f"epsilon must be in [0, 1], got {self.epsilon}.")
 
     def knots(self, horizon: int, linear: bool) -> FloatArray:

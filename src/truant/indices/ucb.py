@@ -70,7 +70,8 @@ class Ucb(Index):
             if self.level not in LEVELS:
                 raise unknown("level", self.level, LEVELS)
             return LEVELS[self.level]
-        if isinstance(self.level, bool) or not (np.isfinite(self.level) and self.level > 0):
+        number = isinstance(self.level, int | float | np.number) and not isinstance(self.level, bool)
+        if not (number and 0 < self.level < np.inf):
             raise InvalidValue(f"level must be a positive number, 'plain' or 'cautious', got {self.level}.")
         return float(self.level)
 

@@ -1,4 +1,4 @@
-"""A simulation's table for the terminal (rich): the best policy marked, as many columns as there is room for."""
+"""A simulation's table for the terminal (rich): the best marked, as many columns as there is room for."""
 
 from __future__ import annotations
 
@@ -70,6 +70,8 @@ def _is_oracle(name: object) -> bool:
 
 def _draw(table: pd.DataFrame, dropped: Sequence[str]) -> Table:
     rows = {name: _cells(name, row, str(table.index[0])) for name, row in table.to_dict("index").items()}
+    if len(rows) == 1:
+        dropped = (*dropped, "difference", "se")
     shown = [column for column in next(iter(rows.values())) if column not in dropped]
     drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for column in shown:

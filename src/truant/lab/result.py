@@ -37,7 +37,6 @@ class Simulation:
     estimates : (P, R, arms) final estimate of each arm's mean, NaN where there is none.
     means : (R, arms) true means.
     nanoseconds : (P, R) CPU time of the loop.
-
     """
 
     world: str
@@ -201,11 +200,13 @@ class Simulation:
     def _line(self) -> str:
         """What was run, in one line."""
         settings = [f"{key} = {_words(value)}" for key, value in self.parameters.items()]
+        rounds = "1 round" if self.horizon == 1 else f"{self.horizon:,} rounds"
         runs = "1 run" if self.runs == 1 else f"{self.runs:,} runs"
-        return ", ".join([*settings, f"{self.horizon:,} rounds", runs])
+        return ", ".join([*settings, rounds, runs])
 
     def __repr__(self) -> str:
-        return f"Simulation of world {self.world}: {self._line()}\n{self.table().to_string(float_format=_figure)}"
+        table = self.table().to_string(float_format=_figure)
+        return f"Simulation of world {self.world}: {self._line()}\n{table}"
 
     def _repr_html_(self) -> str:
         import html

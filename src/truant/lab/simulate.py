@@ -92,7 +92,7 @@ def simulate(
     """
     plan = _plan(world, policies, horizon, seed, parameters or {})
     runs = whole_number("runs", runs, at_least=1)
-    threads = whole_number("threads", threads or _cores(), at_least=1)
+    threads = whole_number("threads", _cores() if threads is None else threads, at_least=1)
     for number in range(len(plan.policies)):  # compile, and refuse what cannot be, before the clock starts
         play(plan, 0, number, np.zeros(1, np.int64), np.zeros(1, np.int64), rounds=np.array([1]))
     outcomes = _play_all(plan, runs, threads, progress)
@@ -126,6 +126,9 @@ def _plan(
     if not policies:
         raise InvalidValue("simulate needs at least one policy, e.g. 'mar-ucb'.")
     built = [policy if isinstance(policy, Policy) else named(policy) for policy in policies]
+    names = [policy.name for policy in built]
+    if len(set(names)) < len(names):
+        raise InvalidValue(f"Policies must have different names, got {', '.join(names)}.")
     if isinstance(world, str):
         world, own = registry.parse(world)
         parameters = {**own, **parameters}

@@ -1,4 +1,4 @@
-"""Keeps a simulation in one Parquet file: a row per policy and run, what they share as JSON in its metadata."""
+"""Keeps a simulation in one Parquet file: a row per policy and run, what they share in its metadata."""
 
 from __future__ import annotations
 

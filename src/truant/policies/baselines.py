@@ -15,7 +15,7 @@ from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.indices import Index
 from truant.indices.thompson import Thompson
 from truant.indices.ucb import Ucb
-from truant.policies.paper import paper_mcar
+from truant.policies.paper import paper_mcar, ucb
 from truant.policies.policy import Policy, combine
 from truant.setting import FloatArray, Setting
 
@@ -70,7 +70,7 @@ def fill_zero(
 
 def zero_ucb(alpha: float = 2.0) -> Policy:
     """Count missing outcomes as 0, then the classical UCB."""
-    return combine(Zero(), Ucb(level=alpha), "zero-ucb")
+    return combine(Zero(), ucb(alpha), "zero-ucb")
 
 
 @hot

@@ -20,9 +20,9 @@ from truant.assumptions.mediator_mar import MediatorMar
 from truant.assumptions.mediator_mnar import MediatorMnar
 from truant.assumptions.mnar import Mnar
 from truant.assumptions.normal import straight
-from truant.compile import hot, jit
+from truant.compile import hot, lean
 from truant.counts import OBSERVED, PULLS, SUM
-from truant.errors import NotIdentified
+from truant.errors import InvalidValue, NotIdentified
 from truant.indices.ucb import Ucb
 from truant.policies.policy import Policy
 from truant.setting import FloatArray, Setting
@@ -33,8 +33,16 @@ def first_pulls(horizon: int) -> int:
     return max(1, math.ceil(math.log(horizon) ** 2))
 
 
+def ucb(alpha: float) -> Ucb:
+    """Looks at z = sqrt(alpha log T)."""
+    number = isinstance(alpha, int | float | np.number) and not isinstance(alpha, bool)
+    if not (number and 0 < alpha < np.inf):
+        raise InvalidValue(f"alpha must be a positive number, got {alpha!r}.")
+    return Ucb(level=alpha)
+
+
 def _policy(alpha: float, assumption: Assumption, curve: Callable[[Setting, int], Curve]) -> Policy:
-    return Policy("", Ucb(level=alpha), curve, assumption)
+    return Policy("", ucb(alpha), curve, assumption)
 
 
 def paper_mcar(alpha: float = 2.0) -> Policy:
@@ -198,7 +206,7 @@ def _condition_number(setting: Setting, column: int) -> FloatArray:
     return setting.condition_numbers[:, column : column + 1]
 
 
-@jit
+@lean
 def fill_mnar(
     row: FloatArray,
     memory: FloatArray,
@@ -246,7 +254,7 @@ def paper_mediator_mnar(alpha: float = 2.0) -> Policy:
     return _policy(alpha, assumption, curve)
 
 
-@jit
+@lean
 def fill_mediator_mnar(
     row: FloatArray,
     memory: FloatArray,

@@ -59,7 +59,7 @@ class DiscreteWorld(World):
             arms=n,
             mediators=K,
             levels=tuple(values),
-            mediator_probabilities=pi.sum(axis=2),
+            mediator_probabilities=np.minimum(pi.sum(axis=2), 1.0),  # a sum may exceed 1 by rounding
             condition_numbers=_condition_numbers(self.seen),
         )
         self.draw = draw_level

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from truant import registry
 from truant.compile import entry, hot, link
@@ -37,10 +38,12 @@ class World(ABC):
         gaps: FloatArray = self.means.max() - self.means
         return gaps
 
-    def pulls(self, arms: IntArray, seed: int = 0) -> tuple[IntArray, FloatArray]:
+    def pulls(
+        self, arms: npt.ArrayLike, seed: int | np.random.Generator = 0
+    ) -> tuple[IntArray, FloatArray]:
         """Pull these arms in turn: mediators (-1: missing) and outcomes (NaN: missing)."""
         chosen = self._chosen(arms)
-        rng = np.random.Generator(np.random.SFC64(whole_number("seed", seed, at_least=0)))
+        rng = seed if isinstance(seed, np.random.Generator) else _generator(seed)
         mediators = np.empty(len(chosen), dtype=np.int64)
         outcomes = np.empty(len(chosen))
         link(_draw_all, draw=self.draw)(rng, chosen, self.tables, mediators, outcomes)
@@ -49,7 +52,7 @@ class World(ABC):
             outcomes = np.append(self.setting.levels, np.nan)[outcomes.astype(np.int64)]
         return mediators, outcomes
 
-    def _chosen(self, arms: IntArray) -> IntArray:
+    def _chosen(self, arms: npt.ArrayLike) -> IntArray:
         """The arms to pull, checked: compiled code would read beyond its tables without a word."""
         chosen = np.asarray(arms)
         count = self.setting.arms
@@ -58,6 +61,10 @@ class World(ABC):
         if chosen.size and not 0 <= chosen.min() <= chosen.max() < count:
             raise InvalidValue(f"arms must be from 0 to {count - 1}, got {chosen.min()} to {chosen.max()}.")
         return np.ascontiguousarray(chosen, np.int64)
+
+
+def _generator(seed: int) -> np.random.Generator:
+    return np.random.Generator(np.random.SFC64(whole_number("seed", seed, at_least=0)))
 
 
 def draw(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, float]:

@@ -1,0 +1,31 @@
+# Everything runs in .venv, made on first use and again when pyproject.toml changes.
+PYTHON := .venv/bin/python
+READY := .venv/.ready
+
+.PHONY: demo test check clean
+
+demo: $(READY)
+	@$(PYTHON) examples/demo.py
+
+test: $(READY)
+	@$(PYTHON) -m pytest -n auto --maxprocesses 4
+
+check: $(READY)
+	@$(PYTHON) -m ruff check .
+	@$(PYTHON) -m ruff format --check .
+	@$(PYTHON) -m mypy
+	@.venv/bin/lint-imports
+
+clean:
+	rm -rf .venv out dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml
+	@echo "Setting up .venv (once) ..."
+	@found=; for candidate in python3 python3.13 python3.12 python3.11 python; do \
+		if $$candidate -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$candidate; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then echo "truant needs Python 3.11 or newer, and none was found; install one and run make again." >&2; exit 1; fi; \
+	$$found -m venv --clear .venv
+	@$(PYTHON) -m pip install -qq --disable-pip-version-check -e '.[data,dev]'
+	@touch $(READY)

@@ -1,0 +1,163 @@
+"""Contract checks for authors of worlds, assumptions, indices and policies.
+
+Run them on a part of your own in your tests; each raises ContractBroken with one sentence on what is wrong.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truant.assumptions import Assumption, Curve
+from truant.compile import link
+from truant.counts import Counts
+from truant.errors import NotIdentified, TruantError
+from truant.indices import Index
+from truant.lab.simulate import simulate
+from truant.policies import Policy
+from truant.setting import FloatArray
+from truant.worlds import World
+
+
+class ContractBroken(TruantError, AssertionError):
+    """A part does not keep its contract."""
+
+
+def _demand(holds: object, sentence: str) -> None:
+    if not holds:
+        raise ContractBroken(sentence)
+
+
+def check_world(world: World, pulls: int = 20_000) -> None:
+    """True means, gaps, draws and the revealed twin fit together."""
+    setting = world.setting
+    _demand(world.means.shape == (setting.arms,), f"means must have shape ({setting.arms},).")
+    _demand(np.all(np.isfinite(world.means)), "means must be finite.")
+    _demand(world.gaps.min() == 0, "gaps must be 0 for the best arm and not negative for the others.")
+    for arm in {0, setting.arms - 1}:
+        arms = np.full(pulls, arm)
+        mediators, outcomes = world.pulls(arms, seed=1)
+        Counts.fold(setting, arms, mediators, outcomes)  # refuses what does not fit the setting
+        again = world.pulls(arms, seed=1)
+        same = np.array_equal(mediators, again[0]) and np.array_equal(outcomes, again[1], equal_nan=True)
+        _demand(same, "the same seed must give the same pulls.")
+        seen_mediators, seen = world.revealed().pulls(arms, seed=2)
+        _demand(np.all(seen_mediators >= 0), "revealed() must show every mediator.")
+        _demand(not np.any(np.isnan(seen)), "revealed() must show every outcome.")
+        error = seen.std() / np.sqrt(pulls) + 1e-12
+        distance = abs(seen.mean() - world.means[arm]) / error
+        _demand(distance < 5, f"revealed() outcomes of arm {arm} are {distance:.1f} standard errors off its mean.")
+
+
+def check_assumption(assumption: Assumption, world: World, pulls: int = 20_000) -> None:
+    """On a world that meets the assumption: curve and estimate keep their contract and find the truth."""
+    assumption.check(world.setting)
+    arms = np.repeat(np.arange(world.setting.arms), pulls)
+    counts = Counts.fold(world.setting, arms, *world.pulls(arms, seed=3))
+    _check_refuses_nothing_seen(assumption, world)
+    for arm in range(world.setting.arms):
+        estimate = assumption.estimate(counts, arm, world.setting)
+        _demand(estimate.at(0.0) == estimate.mean, "at(0) must be the mean.")
+        low, high = estimate.interval(0.95)
+        _demand(low < estimate.mean < high, f"the interval must contain the mean, got {low}, {high}.")
+        distance = abs(estimate.mean - world.means[arm]) / estimate.standard_error
+        _demand(distance < 5, f"the estimate of arm {arm} is {distance:.1f} standard errors off the truth.")
+    check_curve(assumption.curve(world.setting), counts)
+
+
+def _check_refuses_nothing_seen(assumption: Assumption, world: World) -> None:
+    try:
+        assumption.estimate(Counts.empty(world.setting), 0, world.setting)
+    except NotIdentified:
+        return
+    raise ContractBroken("estimate must raise NotIdentified for an arm that was never pulled.")
+
+
+def check_curve(curve: Curve, counts: Counts) -> None:
+    """The compiled fill writes finite values that rise with z, from any counts, and leaves the counts alone."""
+    table = counts.table if curve.discrete else counts.real().table
+    knots = np.array([0.0, 1.0]) if curve.linear else np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
+    _demand(curve.first_pulls >= 1, f"first_pulls must be at least 1, got {curve.first_pulls}.")
+    _demand(curve.growth >= 0, f"growth must not be negative, got {curve.growth}.")
+    _demand(len(curve.parameters) == len(table), "parameters must have a row for each arm.")
+    unseen = table[0].copy()
+    unseen[...] = 0
+    unseen[0, 0 if not curve.discrete else -1] = 1  # one pull, outcome missing
+    for row in (table[0].copy(), unseen):
+        before, values = row.copy(), _filled(curve, row, knots)
+        _demand(np.array_equal(row, before), "fill must not change the counts.")
+        _demand(not np.any(np.isnan(values)), f"fill must not write NaN, got {values}.")
+        rises = np.all(np.diff(values) >= -1e-9) if np.all(np.isfinite(values)) else True
+        _demand(rises, f"at(z) must rise with z, got {values}.")
+
+
+def _filled(curve: Curve, row: FloatArray, knots: FloatArray) -> FloatArray:
+    memory, shared = np.zeros(curve.memory(len(knots))), np.zeros(curve.shared)
+    values = np.zeros(len(knots))
+    link(_fill_once, fill=curve.fill)(row, memory, shared, curve.parameters[0], knots, values)
+    return values
+
+
+def fill(*arguments: object) -> None:
+    """Stands for a curve's fill."""
+    raise AssertionError("bound by link")
+
+
+def _fill_once(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    fill(row, memory, shared, parameters, knots, values)
+
+
+def check_index(index: Index, horizon: int = 1000) -> None:
+    """Knots are usable, and the choice is an arm, reproducible, whatever the values."""
+    rng = np.random.default_rng(0)
+    for linear in (True, False):
+        knots = index.knots(horizon, linear)
+        _demand(knots.ndim == 1 and len(knots) >= 1, "knots must be a non-empty vector.")
+        _demand(np.all(np.isfinite(knots)) and np.all(np.diff(knots) > 0), "knots must be finite and increase.")
+        usual = np.sort(rng.normal(size=(4, len(knots))), axis=1)
+        tied, endless = np.zeros_like(usual), usual.copy()
+        endless[1] = np.inf
+        for values in (usual, tied, endless):
+            choices = [_chosen(index, values, knots, horizon) for _ in range(2)]
+            _demand(choices[0] == choices[1], "the same generator must give the same choice.")
+            _demand(0 <= choices[0] < 4, f"the choice must be an arm from 0 to 3, got {choices[0]}.")
+
+
+def _chosen(index: Index, values: FloatArray, knots: FloatArray, horizon: int) -> int:
+    rng = np.random.Generator(np.random.SFC64(5))
+    parameters, memory = index.parameters(horizon), np.zeros(index.memory)
+    choose_once = link(_choose_once, choose=index.choose)
+    return int(choose_once(values, knots, parameters, memory, -1, horizon // 2, rng))
+
+
+def choose(*arguments: object) -> int:
+    """Stands for an index's choose."""
+    raise AssertionError("bound by link")
+
+
+def _choose_once(
+    values: FloatArray,
+    knots: FloatArray,
+    parameters: FloatArray,
+    memory: FloatArray,
+    last: int,
+    t: int,
+    rng: np.random.Generator,
+) -> int:
+    return choose(values, knots, parameters, memory, last, t, rng)
+
+
+def check_policy(policy: Policy, world: World, horizon: int = 300) -> None:
+    """It plays: every round pulls one arm, regret fits the pulls, one seed gives one result."""
+    runs = [simulate(world, policy, horizon=horizon, runs=2, seed=1, threads=n, progress=False) for n in (1, 2)]
+    first = runs[0]
+    _demand(np.array_equal(first.regret, runs[1].regret), "one seed must give one result, whatever the threads.")
+    _demand(np.all(first.pulls.sum(axis=2) == horizon), "each round must pull one arm.")
+    regret = (first.pulls * world.gaps).sum(axis=2)
+    _demand(np.allclose(first.final, regret), "regret must be the pulls times the gaps.")

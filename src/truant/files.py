@@ -1,0 +1,44 @@
+"""Writes files whole or not at all, and refuses a path that cannot be written before the work begins."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from truant.errors import InvalidValue
+
+CHARTS = (".png", ".svg", ".html")
+TABLES = (".parquet",)
+
+
+def output_path(path: str | os.PathLike[str], suffixes: Sequence[str]) -> Path:
+    """The path, if a file of one of these kinds can be written there; or a clear refusal."""
+    target, name = Path(path), os.fspath(path)
+    if target.suffix.lower() not in suffixes:
+        *others, last = suffixes
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise InvalidValue(f"The file name must end in {listed}, got {name!r}.")
+    if target.is_dir():
+        raise InvalidValue(f"Cannot write {name!r}: it is a folder; name a file in it.")
+    if not target.parent.is_dir():
+        folder = os.fspath(target.parent)
+        raise InvalidValue(f"Cannot write {name!r}: the folder {folder!r} does not exist; make it first.")
+    if not os.access(target.parent, os.W_OK):
+        raise InvalidValue(f"Cannot write {name!r}: the folder is not writable.")
+    return target
+
+
+@contextmanager
+def written_whole(target: Path) -> Iterator[Path]:
+    """A temporary path beside the target that takes its place when the block ends without an error."""
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+    try:
+        yield temporary
+        os.replace(temporary, target)
+    except OSError as error:
+        raise InvalidValue(f"Cannot write {os.fspath(target)!r}: {error.strerror or error}.") from error
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""The lab: simulate policies in worlds and compare them."""

@@ -1,0 +1,172 @@
+"""Charts from plain tables: what is drawn where, and that files stand on their own."""
+
+import re
+import struct
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pytest
+
+from truant.charts import COLOURS, LABEL_GAP, regret_chart, save_chart, side_by_side, spread
+from truant.errors import InvalidValue
+
+
+def curves(finals, rounds=(100, 200, 400), sd=0.3):
+    rows = []
+    for policy, final in finals.items():
+        for r in rounds:
+            mean = final * r / rounds[-1]
+            rows.append((policy, r, mean, mean * (1 - sd), mean * (1 + sd)))
+    return pd.DataFrame(rows, columns=["policy", "round", "mean", "low", "high"])
+
+
+def values(spec, mark):
+    """The rows behind the first layer with this kind of mark, and the layer."""
+    layer = next(layer for layer in spec["layer"] if layer["mark"]["type"] == mark)
+    return spec["datasets"][layer["data"]["name"]], layer
+
+
+def test_lines_bands_and_labels_show_the_table():
+    table = curves({"naive-ucb": 40_000, "mar-ucb:level=cautious": 55.5})
+    spec = regret_chart(table, title="World x", subtitle="y").to_dict()
+    rows, line = values(spec, "line")
+    assert [(row["policy"], row["round"], row["height"]) for row in rows] == list(
+        table[["policy", "round", "mean"]].itertuples(index=False, name=None)
+    )
+    assert line["encoding"]["y"]["axis"]["labelExpr"].endswith("format(datum.value, '~s')")
+    rows, band = values(spec, "area")
+    assert [row["low"] for row in rows] == list(table["low"])
+    assert band["encoding"]["y2"]["field"] == "high"
+    rows, _ = values(spec, "text")
+    assert [row["label"].split() for row in rows] == [
+        ["naive-ucb", "40,000"],
+        ["mar-ucb:level=cautious", "55.5"],
+    ]
+
+
+def test_lines_differ_in_colour_and_in_dash():
+    finals = {f"policy-{i}": 100.0 * (i + 1) for i in range(20)}
+    rows, line = values(regret_chart(curves(finals)).to_dict(), "line")
+    scale = line["encoding"]["strokeDash"]["scale"]
+    colours = {row["policy"]: row["colour"] for row in rows}
+    looks = [(colours[name], tuple(dash)) for name, dash in zip(scale["domain"], scale["range"], strict=True)]
+    assert scale["domain"] == list(finals)
+    assert len(set(looks)) == 20
+    assert len({dash for _, dash in looks[:8]}) == len({colour for colour, _ in looks[:8]}) == len(COLOURS)
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_labels_keep_their_distance_when_lines_coincide(log):
+    finals = {f"policy-{i}": 500.0 for i in range(6)} | {"other": 5000.0}
+    rows, line = values(regret_chart(curves(finals), log=log, height=300).to_dict(), "line")
+    foot, top = line["encoding"]["y"]["scale"]["domain"]
+    rows, _ = values(regret_chart(curves(finals), log=log, height=300).to_dict(), "text")
+    places = np.array([row["place"] for row in rows])
+    share = np.log(places / foot) / np.log(top / foot) if log else places / top
+    pixels = 300 * share
+    assert np.all(np.diff(np.sort(pixels)) >= LABEL_GAP - 1e-6)
+    assert pixels.min() >= -1e-6
+    assert pixels.max() <= 300 + 1e-6
+    assert list(np.argsort(-pixels)) == [6, 0, 1, 2, 3, 4, 5]  # of equals the first is on top
+
+
+def test_spread_is_the_nearest_way_to_keep_a_gap():
+    np.testing.assert_allclose(spread(np.array([10.0, 50.0]), 16, 0, 100), [10, 50])
+    np.testing.assert_allclose(spread(np.array([50.0, 50.0]), 16, 0, 100), [58, 42])
+    np.testing.assert_allclose(spread(np.array([0.0, 1.0, 2.0]), 16, 0, 100), [0, 16, 32])
+    np.testing.assert_allclose(spread(np.array([99.0, 100.0]), 16, 0, 100), [84, 100])
+    np.testing.assert_allclose(spread(np.array([40.0, 44.0, 90.0]), 16, 0, 100), [34, 50, 90])
+    np.testing.assert_allclose(spread(np.zeros(11), 16, 0, 100), np.arange(100, -1, -10))  # more than fit
+    np.testing.assert_allclose(spread(np.array([30.0]), 16, 0, 100), [30])
+
+
+def test_log_axis_has_only_positive_values():
+    table = curves({"mar-ucb": 1000.0, "lucky": 0.0}, sd=1.5)
+    table.loc[0, ["mean", "low", "high"]] = 0.0
+    rows, line = values(regret_chart(table, log=True).to_dict(), "line")
+    scale = line["encoding"]["y"]["scale"]
+    assert scale["type"] == "log"
+    assert scale["domain"][0] == 500.0  # the lowest positive mean
+    assert all(row[key] >= 500.0 for row in rows for key in ("height", "low", "high"))
+    assert min(row["mean"] for row in rows) == 0.0
+    labels, _ = values(regret_chart(table, log=True).to_dict(), "text")
+    assert [row["label"].split()[1] for row in labels] == ["1,000", "0"]  # the mean, not where it is drawn
+    assert line["encoding"]["y"]["axis"]["values"] == [500, 1000, 2000]
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_no_regret_at_all_can_be_drawn(tmp_path, log):
+    path = save_chart(regret_chart(curves({"a": 0.0, "b": 0.0}), log=log), tmp_path / "null.svg")
+    assert "NaN" not in path.read_text()
+
+
+def test_a_single_checkpoint_is_a_point():
+    spec = regret_chart(curves({"a": 3.0}, rounds=(1,))).to_dict()
+    assert values(spec, "line")[1]["mark"]["point"] is True
+    assert values(regret_chart(curves({"a": 3.0})).to_dict(), "line")[1]["mark"]["point"] is False
+
+
+def test_many_policies_are_drawn_with_fewer_points():
+    table = curves({f"policy-{i}": i + 1.0 for i in range(30)}, rounds=range(1, 202))
+    assert len(table) == 6030
+    rows, _ = values(regret_chart(table).to_dict(), "line")  # Altair refuses more than 5,000 rows
+    assert sorted({row["round"] for row in rows}) == list(range(1, 202, 2))
+    assert len(rows) == 30 * 101
+
+
+def test_an_empty_table_is_refused():
+    with pytest.raises(InvalidValue, match="at least one row"):
+        regret_chart(curves({}))
+
+
+def test_side_by_side_keeps_both_charts_and_their_axes():
+    charts = [regret_chart(curves({"a": high, "b": 2.0}), title=f"World {high}") for high in (9.0, 900.0)]
+    spec = side_by_side(charts, "Both", "with a subtitle").to_dict()
+    assert [part["title"]["text"] for part in spec["hconcat"]] == ["World 9.0", "World 900.0"]
+    assert spec["title"]["text"] == "Both"
+    assert spec["title"]["subtitle"] == "with a subtitle"
+    names = [parameter["name"] for parameter in spec["params"]]
+    assert len(set(names)) == 2  # hovering over one does not move the other
+    tops = [values(spec | part, "line")[1]["encoding"]["y"]["scale"]["domain"][1] for part in spec["hconcat"]]
+    assert tops == pytest.approx([1.05 * 1.3 * 9, 1.05 * 1.3 * 900])
+
+
+def test_png_is_drawn_at_twice_the_size(tmp_path):
+    path = save_chart(regret_chart(curves({"a": 3.0}), width=300, height=200), tmp_path / "chart.png")
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", data[16:24])
+    assert width > 600
+    assert height > 400
+
+
+def test_svg_names_the_policies(tmp_path):
+    text = save_chart(
+        regret_chart(curves({"mar-ucb": 3.0}), title="World x"), tmp_path / "chart.svg"
+    ).read_text()
+    assert text.startswith("<svg")
+    assert "mar-ucb" in text
+    assert "World x" in text
+
+
+def test_html_needs_no_network(tmp_path):
+    chart = side_by_side([regret_chart(curves({"a": 3.0}))] * 1, "One")
+    text = save_chart(chart, tmp_path / "chart.HTML").read_text()
+    assert not re.findall(r"<(?:script|link|iframe)[^>]*(?:src|href)\s*=", text)
+    assert not re.findall(r"@import|\bimport\s*\(", text)
+    assert len(text) > 500_000  # the drawing library itself
+
+
+def test_an_unknown_kind_names_the_three(tmp_path):
+    with pytest.raises(InvalidValue, match=r"must end in \.png, \.svg or \.html, got .*chart\.jpg"):
+        save_chart(regret_chart(curves({"a": 3.0})), tmp_path / "chart.jpg")
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(InvalidValue, match="is a folder"):
+        save_chart(regret_chart(curves({"a": 3.0})), tmp_path / "folder.png")
+    assert not (tmp_path / "chart.jpg").exists()
+
+
+def test_charts_can_be_joined_by_hand():
+    chart = regret_chart(curves({"a": 3.0}))
+    assert isinstance(chart | regret_chart(curves({"b": 3.0})), alt.HConcatChart)

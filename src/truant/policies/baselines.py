@@ -12,7 +12,6 @@ from truant.assumptions.mcar import Mcar
 from truant.assumptions.normal import straight
 from truant.compile import hot
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
-from truant.indices import Index
 from truant.indices.thompson import Thompson
 from truant.indices.ucb import Ucb
 from truant.policies.paper import paper_mcar, ucb
@@ -93,22 +92,46 @@ def fill_oracle(
     straight(parameters[0] + mean, variance / n, knots, values)
 
 
-def _oracle(index: Index) -> Policy:
-    def curve(setting: Setting, horizon: int) -> Curve:
-        parameters = per_arm(setting, setting.centre, setting.outcome_scale**2)
-        return Curve(fill=fill_oracle, parameters=parameters)
+def _plain(setting: Setting, horizon: int) -> Curve:
+    parameters = per_arm(setting, setting.centre, setting.outcome_scale**2)
+    return Curve(fill=fill_oracle, parameters=parameters)
 
-    return Policy("", index, curve, Mcar(), reveals=True)
+
+@hot
+def fill_dirichlet(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
+) -> None:
+    """Mean and variance of sum y p_y, p ~ Dirichlet(1 + counts): one pseudo-observation at each level."""
+    n, total, squares = parameters[1], parameters[2], parameters[3]
+    for m in range(row.shape[0]):
+        n += row[m, OBSERVED]
+        total += row[m, SUM]
+        squares += row[m, SQUARES]
+    mean = total / n
+    straight(parameters[0] + mean, max(squares / n - mean * mean, 0.0) / (n + 1.0), knots, values)
+
+
+def _posterior(setting: Setting, horizon: int) -> Curve:
+    if setting.levels is None:
+        return _plain(setting, horizon)
+    about = np.asarray(setting.levels) - setting.centre
+    parameters = per_arm(setting, setting.centre, len(about), about.sum(), (about**2).sum())
+    return Curve(fill=fill_dirichlet, parameters=parameters)
 
 
 def oracle_ucb(level: str | float = "plain") -> Policy:
     """Sees every outcome, missing or not: what `ucb` would do with nothing missing."""
-    return _oracle(Ucb(level=level))
+    return Policy("", Ucb(level=level), _plain, Mcar(), reveals=True)
 
 
 def oracle_thompson() -> Policy:
     """Sees every outcome, missing or not: what `thompson` would do with nothing missing."""
-    return _oracle(Thompson())
+    return Policy("", Thompson(), _posterior, Mcar(), reveals=True)
 
 
 parts = {

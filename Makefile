@@ -2,10 +2,14 @@
 PYTHON := .venv/bin/python
 READY := .venv/.ready
 
-.PHONY: demo test check clean
+.PHONY: demo picture test check clean
 
 demo: $(READY)
 	@$(PYTHON) examples/demo.py
+
+picture: $(READY)
+	@$(PYTHON) examples/demo.py docs/images
+	@rm docs/images/demo.html
 
 test: $(READY)
 	@$(PYTHON) -m pytest -n auto --maxprocesses 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -13,10 +14,9 @@ from truant.lab.simulate import simulate
 WORLDS = ["confounded", "mar"]
 POLICIES = ["naive-ucb", "mar-ucb", "oracle-ucb"]  # drop missing rows; reweight; see everything
 HORIZON, RUNS, SEED = 100_000, 20, 1
-OUT = Path("out")
 
 
-def main() -> None:
+def main(folder: Path) -> None:
     """Run both worlds; print a table and a sentence for each, and where the chart is."""
     console = Console()
     charts = []
@@ -31,9 +31,9 @@ def main() -> None:
         charts.append(chart)
     title = "What it costs to drop the rows whose outcome is missing"
     subtitle = f"Mean ± 1 sd of {RUNS} runs of {HORIZON:,} rounds; mind the two scales"
-    OUT.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for name in ("demo.png", "demo.html"):
-        console.print(f"Chart: {save_chart(side_by_side(charts, title, subtitle), OUT / name)}")
+        console.print(f"Chart: {save_chart(side_by_side(charts, title, subtitle), folder / name)}")
 
 
 def what_happened(simulation: Simulation) -> tuple[str, str]:
@@ -52,4 +52,4 @@ def what_happened(simulation: Simulation) -> tuple[str, str]:
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out"))

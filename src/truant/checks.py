@@ -45,7 +45,9 @@ def check_world(world: World, pulls: int = 20_000) -> None:
         _demand(not np.any(np.isnan(seen)), "revealed() must show every outcome.")
         error = seen.std() / np.sqrt(pulls) + 1e-12
         distance = abs(seen.mean() - world.means[arm]) / error
-        _demand(distance < 5, f"revealed() outcomes of arm {arm} are {distance:.1f} standard errors off its mean.")
+        _demand(
+            distance < 5, f"revealed() outcomes of arm {arm} are {distance:.1f} standard errors off its mean."
+        )
 
 
 def check_assumption(assumption: Assumption, world: World, pulls: int = 20_000) -> None:
@@ -119,7 +121,9 @@ def check_index(index: Index, horizon: int = 1000) -> None:
     for linear in (True, False):
         knots = index.knots(horizon, linear)
         _demand(knots.ndim == 1 and len(knots) >= 1, "knots must be a non-empty vector.")
-        _demand(np.all(np.isfinite(knots)) and np.all(np.diff(knots) > 0), "knots must be finite and increase.")
+        _demand(
+            np.all(np.isfinite(knots)) and np.all(np.diff(knots) > 0), "knots must be finite and increase."
+        )
         usual = np.sort(rng.normal(size=(4, len(knots))), axis=1)
         tied, endless = np.zeros_like(usual), usual.copy()
         endless[1] = np.inf
@@ -155,9 +159,13 @@ def _choose_once(
 
 def check_policy(policy: Policy, world: World, horizon: int = 300) -> None:
     """It plays: every round pulls one arm, regret fits the pulls, one seed gives one result."""
-    runs = [simulate(world, policy, horizon=horizon, runs=2, seed=1, threads=n, progress=False) for n in (1, 2)]
+    runs = [
+        simulate(world, policy, horizon=horizon, runs=2, seed=1, threads=n, progress=False) for n in (1, 2)
+    ]
     first = runs[0]
-    _demand(np.array_equal(first.regret, runs[1].regret), "one seed must give one result, whatever the threads.")
+    _demand(
+        np.array_equal(first.regret, runs[1].regret), "one seed must give one result, whatever the threads."
+    )
     _demand(np.all(first.pulls.sum(axis=2) == horizon), "each round must pull one arm.")
     regret = (first.pulls * world.gaps).sum(axis=2)
     _demand(np.allclose(first.final, regret), "regret must be the pulls times the gaps.")

@@ -28,12 +28,12 @@ from numba.core.registry import CPUDispatcher
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Division by zero gives inf or nan, as in numpy: the code guards where that matters.
-_OPTIONS = {"error_model": "numpy", "nogil": True}
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 
 
 # numba counts references to arrays atomically; in the loop that is most of a round's cost. Code that makes
 # no arrays (nor returns them, nor assigns one slice to another) does without.
-_LEAN = {**_OPTIONS, "_nrt": False}
+_LEAN: dict[str, Any] = {**_OPTIONS, "_nrt": False}
 
 
 def jit(function: Function) -> Function:
@@ -92,9 +92,7 @@ def _plain_globals(function: Callable[..., Any]) -> dict[str, Any]:
     return {name: value for name, value in names.items() if not name.startswith("__")}
 
 
-def _texts(
-    function: FunctionType, names: dict[str, Any], reached: dict[int, CPUDispatcher]
-) -> Iterator[str]:
+def _texts(function: FunctionType, names: dict[str, Any], reached: dict[int, CPUDispatcher]) -> Iterator[str]:
     """The code of a function and, through the names it uses, of every compiled function below it."""
     used: list[str] = []
     for code in _codes(function.__code__):
@@ -112,7 +110,8 @@ def _texts(
         elif isinstance(value, CPUDispatcher) and id(value) not in reached:
             reached[id(value)] = value
             yield repr(sorted(value.targetoptions.items()))
-            yield from _texts(value.py_func, value.py_func.__globals__, reached)
+            below = cast(FunctionType, value.py_func)
+            yield from _texts(below, below.__globals__, reached)
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -55,7 +55,7 @@ class Counts:
     def fold(
         cls, setting: Setting, arms: npt.ArrayLike, mediators: npt.ArrayLike, outcomes: npt.ArrayLike
     ) -> Counts:
-        """Counts of whole columns: arms and mediators are 0-based codes (mediator -1: missing), outcome NaN: missing."""
+        """Counts of whole columns: codes from 0 for arms and mediators (-1: missing), outcomes (NaN: missing)."""
         counts = cls.empty(setting)
         n, rows, width = counts.table.shape
         a = _codes("arm", arms, 0, n)
@@ -128,13 +128,13 @@ class Counts:
     def pulls(self) -> IntArray:
         """Pulls per arm."""
         per_row = self.table[..., PULLS] if self.levels is None else self.table.sum(-1)
-        return per_row.sum(-1).astype(np.int64)
+        return np.asarray(per_row.sum(-1), np.int64)
 
     @property
     def observed(self) -> IntArray:
         """Pulls per arm whose outcome was observed."""
         per_row = self.table[..., OBSERVED] if self.levels is None else self.table[..., :-1].sum(-1)
-        return per_row.sum(-1).astype(np.int64)
+        return np.asarray(per_row.sum(-1), np.int64)
 
     def _level_codes(self, outcomes: FloatArray) -> IntArray:
         levels = np.asarray(self.levels)
@@ -158,5 +158,7 @@ def _codes(name: str, values: npt.ArrayLike, low: int, end: int) -> IntArray:
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise InvalidValue(f"{name} codes must be whole numbers, got {array.dtype}.")
     if array.size and (array.min() < low or array.max() >= end):
-        raise InvalidValue(f"{name} codes must be from {low} to {end - 1}, got {array.min()} to {array.max()}.")
+        raise InvalidValue(
+            f"{name} codes must be from {low} to {end - 1}, got {array.min()} to {array.max()}."
+        )
     return array.astype(np.int64)

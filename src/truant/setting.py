@@ -102,6 +102,15 @@ def whole_number(name: str, value: object, at_least: int) -> int:
     return int(value)
 
 
+def positive_number(name: str, value: object, or_zero: bool = False) -> float:
+    """The value as a finite float above zero (or at least zero), or a clear refusal."""
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number or not np.isfinite(value) or value < 0 or (value == 0 and not or_zero):  # type: ignore[operator, call-overload]
+        kind = "a number of at least 0" if or_zero else "a positive number"
+        raise InvalidValue(f"{name} must be {kind}, got {value!r}.")
+    return float(value)  # type: ignore[arg-type]
+
+
 def finite(name: str, values: npt.ArrayLike) -> FloatArray:
     """The values as a float array without NaN or infinity, or a clear refusal."""
     try:

@@ -171,9 +171,7 @@ def test_wrong_parameters_are_refused():
     with pytest.raises(InvalidValue, match="estimator must be"):
         Mar(estimator="ipw").estimate(folded(), 0, WORLD.setting)  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match=r"must be in \(0, 1\], got 0"):
-        Mar(estimator="aipw", observation_probabilities=np.zeros((1, 3))).estimate(
-            folded(), 0, WORLD.setting
-        )
+        Mar(estimator="aipw", observation_probabilities=np.zeros((1, 3))).estimate(folded(), 0, WORLD.setting)
     with pytest.raises(InvalidValue, match="level must be between 0 and 1"):
         Mar().estimate(folded(), 0, WORLD.setting).interval(1.5)
 
@@ -219,7 +217,9 @@ def test_choosing_by_hand(name):
         levels = 1
     shared, memory, values = np.zeros(2), np.zeros((3, 2)), np.zeros(2)
     for arm in (1, 2, 0, 0):  # twice the same: the pooled totals must not count an arm twice
-        functions[name].py_func(counts.table[arm], memory[arm], shared, parameters, np.array([0.0, 2.0]), values)
+        functions[name].py_func(
+            counts.table[arm], memory[arm], shared, parameters, np.array([0.0, 2.0]), values
+        )
     mu, v = choosing_formula(table[0], table, 1.0, 1.5, levels, p if name == "mar-known" else None)
     if name == "mcar":
         n, total = table[0, 0, 1:3]

@@ -65,9 +65,14 @@ def test_regret(world):
 
 
 def test_dropping_the_missing_rows_never_recovers_where_the_mediator_matters():
-    result = simulate("confounded", ["naive-ucb", "mar-ucb"], horizon=100_000, runs=20, seed=3, progress=False)
+    result = simulate(
+        "confounded", ["naive-ucb", "mar-ucb"], horizon=100_000, runs=20, seed=3, progress=False
+    )
     half = np.searchsorted(result.rounds, 50_000)
-    first, second = result.regret[..., half].mean(axis=1), (result.final - result.regret[..., half]).mean(axis=1)
+    first, second = (
+        result.regret[..., half].mean(axis=1),
+        (result.final - result.regret[..., half]).mean(axis=1),
+    )
     assert second[0] > 0.8 * first[0]  # linear
     assert second[1] < 0.5 * first[1]  # it learns
 

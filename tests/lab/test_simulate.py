@@ -41,7 +41,9 @@ def test_one_seed_one_result_whatever_the_threads_and_the_company():
 
 
 def test_more_runs_begin_with_the_same_runs():
-    assert np.array_equal(run("mnar", "mcar-ucb", runs=2).regret, run("mnar", "mcar-ucb", runs=3).regret[:, :2])
+    assert np.array_equal(
+        run("mnar", "mcar-ucb", runs=2).regret, run("mnar", "mcar-ucb", runs=3).regret[:, :2]
+    )
 
 
 def test_a_named_world_is_new_in_each_run_and_an_object_is_not():
@@ -75,9 +77,7 @@ def test_final_estimates_are_those_of_the_same_pulls_folded(world):
             mediator_observation=instance.mediator_observation[:1],
         )
     else:
-        only = DiscreteWorld(
-            instance.joint[:1], instance.observation[:1], instance.mediator_observation[:1]
-        )
+        only = DiscreteWorld(instance.joint[:1], instance.observation[:1], instance.mediator_observation[:1])
     name = {"mar": "mar", "mediator-mar": "mediator-mar"}.get(world, world)
     policy = named(f"{name}-greedy")
     result = run(only, policy, horizon=3000, runs=1)
@@ -110,7 +110,9 @@ ODD = {
     "outcomes without noise": RealWorld([[0.5, 0.5]] * 2, [[0.5, 0.5]] * 2, 0.5, outcome_sd=0.0),
 }
 ODD_DISCRETE = {
-    "an outcome level never seen": DiscreteWorld(np.array([[[0.5, 0, 0], [0.5, 0, 0], [0, 0, 0]]] * 2), 0.8, 0.9),
+    "an outcome level never seen": DiscreteWorld(
+        np.array([[[0.5, 0, 0], [0.5, 0, 0], [0, 0, 0]]] * 2), 0.8, 0.9
+    ),
     "all outcomes missing": DiscreteWorld(np.full((2, 3, 3), 1 / 9), 0.0, 0.9),
     "everything missing": DiscreteWorld(np.full((2, 3, 3), 1 / 9), 0.0, 0.0),
     "one arm": DiscreteWorld(np.full((1, 3, 3), 1 / 9), 0.5, 0.5),
@@ -122,7 +124,13 @@ ODD_DISCRETE = {
 @pytest.mark.parametrize("horizon", [1, 3, 400])
 def test_nothing_breaks_on_odd_real_worlds(name, horizon):
     policies = ["mcar-ucb", "mar-ucb", "mar-known-thompson", "mediator-mar-ucb", "paper-mcar", "paper-mar"]
-    policies += ["paper-mar-known", "paper-mediator-mar", "zero-ucb", "oracle-thompson", "mar-ucb:horizon=unknown"]
+    policies += [
+        "paper-mar-known",
+        "paper-mediator-mar",
+        "zero-ucb",
+        "oracle-thompson",
+        "mar-ucb:horizon=unknown",
+    ]
     result = run(ODD[name], policies, horizon=horizon, runs=1)
     assert np.all(np.isfinite(result.regret))
     assert np.all(result.pulls.sum(axis=2) == horizon)

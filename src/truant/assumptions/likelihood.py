@@ -125,7 +125,7 @@ def spread_over_mediators(
             out[m * L + y] += expected
             if column < L:
                 out[k] += expected
-    return C[K, column] * np.log(total + MINUTE)
+    return float(C[K, column] * np.log(total + MINUTE))
 
 
 @lean
@@ -294,7 +294,7 @@ def loosen(theta: FloatArray, cells: int, share: float, least: float, source: Fl
 
 @lean
 def mean_outcome(theta: FloatArray, levels: FloatArray, K: int) -> float:
-    """sum y pi[m,y]."""
+    """Sum y pi[m,y]."""
     L = len(levels)
     total = 0.0
     for cell in range(K * L):

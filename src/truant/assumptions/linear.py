@@ -79,7 +79,7 @@ def condition_number(matrix: FloatArray) -> float:
 
 @lean
 def least_squares(A: FloatArray, b: FloatArray, space: FloatArray) -> None:
-    """x = A^+ b for small A with full column rank, by elimination; nearly so (a trace of ridge) if it has not.
+    """X = A^+ b for small A with full column rank, by elimination; nearly so (a trace of ridge) if it has not.
 
     `space` is scratch of columns (columns + 2) numbers, the first of which hold x.
     """

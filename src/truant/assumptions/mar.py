@@ -15,7 +15,7 @@ from truant.assumptions.normal import pooled_variance, straight
 from truant.compile import hot
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue, NotIdentified
-from truant.setting import FloatArray, Setting, probabilities
+from truant.setting import FloatArray, Setting, positive_number, probabilities
 
 Estimator = Literal["plug-in", "horvitz-thompson", "aipw"]
 
@@ -39,6 +39,9 @@ class Mar(Assumption):
     observation_probabilities: FloatArray | None = None
     outcome_means: FloatArray | None = None
 
+    def __post_init__(self) -> None:
+        positive_number("kappa", self.kappa)
+
     def check(self, setting: Setting) -> None:
         """Known p must be given."""
         if self.known and setting.mediator_probabilities is None:
@@ -52,9 +55,7 @@ class Mar(Assumption):
             return Curve(fill=fill, parameters=parameters, memory=lambda knots: 2, shared=2)
         p = setting.mediator_probabilities
         assert p is not None
-        return Curve(
-            fill=fill_known, parameters=np.hstack([parameters, p]), memory=lambda knots: 2, shared=2
-        )
+        return Curve(fill=fill_known, parameters=np.hstack([parameters, p]), memory=lambda knots: 2, shared=2)
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """sum_m p_m mu_m with its influence-function variance, or another estimator of the same."""
@@ -107,7 +108,7 @@ class Cells:
         return cls(name, arm, row[:, PULLS], n, counts.centre + mean, np.maximum(squares, 0.0))
 
     def plug_in(self, known: FloatArray | None = None) -> Estimate:
-        """mu = sum p_m mu_m; v = sum p_m^2 s_m^2/n_m + (1/N) sum p_m (mu_m - mu)^2 (the last if p is estimated)."""
+        """Mu = sum p_m mu_m; v = sum p_m^2 s_m^2/n_m + (1/N) sum p_m (mu_m - mu)^2 (the last if p is estimated)."""
         p = self._shares() if known is None else known
         used = p > 0
         self._need_outcomes(used)
@@ -148,7 +149,11 @@ class Cells:
         empty = np.flatnonzero(used & (self.observed == 0))
         if len(empty):
             m = int(empty[0])
-            level = "its missing mediators" if m == len(used) - 1 and self.name == "mar" else f"mediator level {m}"
+            level = (
+                "its missing mediators"
+                if m == len(used) - 1 and self.name == "mar"
+                else f"mediator level {m}"
+            )
             raise NotIdentified(
                 f"{self.name}: arm {self.arm} has {self.pulls[m]:.0f} pulls with {level} and none of their "
                 "outcomes was observed; merge mediator levels or collect more."
@@ -166,10 +171,12 @@ def _row(name: str, values: FloatArray | None, arm: int, cells: Cells) -> FloatA
     """A given table's row for the arm, with a last entry for missing mediators where it has none."""
     if values is None:
         return None
-    row = np.asarray(values, np.float64)[arm]
+    row: FloatArray = np.asarray(values, np.float64)[arm]
     if len(row) == len(cells.pulls) - 1:
         if cells.pulls[-1] > 0:
-            raise NotIdentified(f"{name} must also have a column for missing mediators, since some are missing.")
+            raise NotIdentified(
+                f"{name} must also have a column for missing mediators, since some are missing."
+            )
         row = np.append(row, 1.0)
     if len(row) != len(cells.pulls):
         raise InvalidValue(f"{name} must have {len(cells.pulls) - 1} columns, got {len(row)}.")
@@ -185,7 +192,7 @@ def fill(
     knots: FloatArray,
     values: FloatArray,
 ) -> None:
-    """p estimated: v = sum p_m^2 s^2/(n_m + kappa) + B/N."""
+    """P estimated: v = sum p_m^2 s^2/(n_m + kappa) + B/N."""
     mean, error, between, pulls, variance = weigh(row, row.shape[0], memory, shared, parameters)
     between = (pulls * between + variance / 2) / (pulls + 2)
     straight(parameters[0] + mean, error + between / pulls, knots, values)
@@ -226,7 +233,7 @@ def fill_known(
     knots: FloatArray,
     values: FloatArray,
 ) -> None:
-    """p known: the same without the spread between cells."""
+    """P known: the same without the spread between cells."""
     levels = row.shape[0] - 1
     variance = weigh(row, row.shape[0], memory, shared, parameters)[4]
     mean = error = 0.0

@@ -11,7 +11,7 @@ from truant.assumptions.normal import pooled_variance, straight
 from truant.compile import hot
 from truant.counts import OBSERVED, SQUARES, SUM, Counts
 from truant.errors import NotIdentified
-from truant.setting import FloatArray, Setting
+from truant.setting import FloatArray, Setting, positive_number
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,9 @@ class Mcar(Assumption):
     """Missing completely at random: the mean of the observed outcomes is the arm's value."""
 
     kappa: float = 1.0  # pseudo-observations at the centre of the range, when choosing
+
+    def __post_init__(self) -> None:
+        positive_number("kappa", self.kappa)
 
     def check(self, setting: Setting) -> None:
         """Every setting will do."""
@@ -47,7 +50,7 @@ def fill(
     knots: FloatArray,
     values: FloatArray,
 ) -> None:
-    """r = (S + kappa c)/(n + kappa), v = s^2/(n + kappa); sums are about c."""
+    """R = (S + kappa c)/(n + kappa), v = s^2/(n + kappa); sums are about c."""
     centre, kappa, prior = parameters[0], parameters[1], parameters[2]
     n = total = squares = 0.0
     for m in range(row.shape[0]):

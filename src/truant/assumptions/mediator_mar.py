@@ -13,7 +13,7 @@ from truant.assumptions.mar import Cells, weigh
 from truant.assumptions.normal import straight
 from truant.compile import hot
 from truant.counts import Counts
-from truant.setting import FloatArray, Setting
+from truant.setting import FloatArray, Setting, positive_number
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,9 @@ class MediatorMar(Assumption):
     """Outcome missing at random given the mediator, and the mediator itself missing at random."""
 
     kappa: float = 1.0  # pseudo-observations per cell at the centre of the range, when choosing
+
+    def __post_init__(self) -> None:
+        positive_number("kappa", self.kappa)
 
     def check(self, setting: Setting) -> None:
         """Every setting will do."""

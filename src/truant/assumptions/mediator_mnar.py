@@ -16,7 +16,7 @@ from truant.assumptions.profile import GROWTH, LikelihoodFit, fill_from_likeliho
 from truant.compile import lean
 from truant.counts import Counts
 from truant.errors import NotIdentified
-from truant.setting import FloatArray, Setting
+from truant.setting import FloatArray, Setting, positive_number
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,9 @@ class MediatorMnar(Assumption):
     allow_unidentified: bool = False
     growth: float = GROWTH
     discrete = True
+
+    def __post_init__(self) -> None:
+        positive_number("growth", self.growth, or_zero=True)
 
     def check(self, setting: Setting) -> None:
         """A discrete outcome with no fewer levels than the mediator has."""

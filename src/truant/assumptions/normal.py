@@ -25,7 +25,7 @@ def pooled_variance(
     memory[0] = squares
     memory[1] = freedom
     pooled = (shared[0] + PRIOR_WEIGHT * prior) / (shared[1] + PRIOR_WEIGHT)
-    return (squares + ARM_WEIGHT * pooled) / (freedom + ARM_WEIGHT)
+    return float((squares + ARM_WEIGHT * pooled) / (freedom + ARM_WEIGHT))
 
 
 @hot

@@ -83,7 +83,9 @@ def limit(
         reach = (u - inner_u) / (outer_u - inner_u)
         if not 0.0 < reach < 1.0:
             u = (inner_u + outer_u) / 2
-        value = profile(C, levels, by_outcome, u, inside, best, prior, tolerance, most_maps, starts, out, rest)
+        value = profile(
+            C, levels, by_outcome, u, inside, best, prior, tolerance, most_maps, starts, out, rest
+        )
         if value > highest + 10 * tolerance:
             copy(state, out)
             return u, True
@@ -115,7 +117,7 @@ def first_guess(mean: float, z: float, levels: FloatArray, pulls: float) -> floa
     """A rough at(z): half the range as standard deviation."""
     edge = levels[-1] if z > 0 else levels[0]
     away = z * (levels[-1] - levels[0]) / (2 * np.sqrt(pulls + 1.0))
-    return mean + away if abs(away) < abs(edge - mean) else (mean + edge) / 2
+    return float(mean + away if abs(away) < abs(edge - mean) else (mean + edge) / 2)
 
 
 @lean
@@ -154,7 +156,20 @@ def fill_from_likelihood(
             guess = first_guess(mean, knots[k], levels, pulls)
             copy(state, best)
         u, higher = limit(
-            C, levels, by_outcome, knots[k], best, highest, guess, state, prior, tolerance, most_maps, 0, 0.03, work
+            C,
+            levels,
+            by_outcome,
+            knots[k],
+            best,
+            highest,
+            guess,
+            state,
+            prior,
+            tolerance,
+            most_maps,
+            0,
+            0.03,
+            work,
         )
         if higher and again < 3:  # refit from there, and take every knot again
             copy(best, state)
@@ -216,7 +231,9 @@ def exact_limit(
     prior, gain, maps = EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS
     while True:
         copy(state, best)
-        u, higher = limit(C, levels, by_outcome, z, best, highest, guess, state, prior, gain, maps, 5, 1e-5, rest)
+        u, higher = limit(
+            C, levels, by_outcome, z, best, highest, guess, state, prior, gain, maps, 5, 1e-5, rest
+        )
         if not higher:
             return u, highest
         copy(best, state)
@@ -260,7 +277,7 @@ class LikelihoodFit:
 
     @property
     def mean(self) -> float:
-        """sum y pi[m,y]."""
+        """Sum y pi[m,y]."""
         return float(self.joint.sum(axis=0) @ self.levels)
 
     def at(self, z: float) -> float:

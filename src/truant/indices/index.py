@@ -47,7 +47,7 @@ def read(values: FloatArray, knots: FloatArray, z: float) -> float:
     while k < len(knots) - 1 and z > knots[k]:
         k += 1
     slope = (values[k] - values[k - 1]) / (knots[k] - knots[k - 1])
-    return values[k - 1] + slope * (z - knots[k - 1])
+    return float(values[k - 1] + slope * (z - knots[k - 1]))
 
 
 @hot

@@ -109,9 +109,14 @@ def paper_mediator_mar(alpha: float = 2.0) -> Policy:
 
 @hot
 def weighted(
-    row: FloatArray, p: FloatArray, pulls: float, parameters: FloatArray, knots: FloatArray, values: FloatArray
+    row: FloatArray,
+    p: FloatArray,
+    pulls: float,
+    parameters: FloatArray,
+    knots: FloatArray,
+    values: FloatArray,
 ) -> None:
-    """sum p mu_m + factor sqrt(alpha log T/2 sum p^2/n_m), with p/pulls for p."""
+    """Sum p mu_m + factor sqrt(alpha log T/2 sum p^2/n_m), with p/pulls for p."""
     mean = error = 0.0
     for m in range(len(p)):
         if p[m] > 0.0:
@@ -215,7 +220,7 @@ def fill_mnar(
     knots: FloatArray,
     values: FloatArray,
 ) -> None:
-    """mu + sum|y| (8 L C/(|Theta| g) sqrt(alpha log T/T_a) + K/g sqrt(alpha log T/T_ao)), g = 1/max(1+x)."""
+    """Mu + sum|y| (8 L C/(|Theta| g) sqrt(alpha log T/T_a) + K/g sqrt(alpha log T/T_ao)), g = 1/max(1+x)."""
     K, L = row.shape[0] - 1, row.shape[1] - 1
     literal, number, levels = parameters[0], parameters[1], parameters[2:]
     x = shared[:L]
@@ -263,7 +268,7 @@ def fill_mediator_mnar(
     knots: FloatArray,
     values: FloatArray,
 ) -> None:
-    """mu + 2 sqrt(a/(2 T_a)) (8 C K/(|Theta| l) + K/l) + sqrt(a/2 sum 4 p^2/n_m), a = alpha log T, l = 1/max(1+x)."""
+    """Mu + 2 sqrt(a/(2 T_a)) (8 C K/(|Theta| l) + K/l) + sqrt(a/2 sum 4 p^2/n_m), a = alpha log T, l = 1/max(1+x)."""
     K, L = row.shape[0] - 1, row.shape[1] - 1
     number, levels = parameters[0], parameters[1:]
     x = shared[:K]

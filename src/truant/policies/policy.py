@@ -59,7 +59,12 @@ def named(spec: str) -> Policy:
         policy = part.build(**parameters)
         assert isinstance(policy, Policy)
         return Policy(
-            spec, policy.index, policy.curve, policy.assumption, policy.reveals, policy.summary or part.summary
+            spec,
+            policy.index,
+            policy.curve,
+            policy.assumption,
+            policy.reveals,
+            policy.summary or part.summary,
         )
     pair = _split(name)
     if pair is None:

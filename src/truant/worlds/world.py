@@ -38,9 +38,7 @@ class World(ABC):
         gaps: FloatArray = self.means.max() - self.means
         return gaps
 
-    def pulls(
-        self, arms: npt.ArrayLike, seed: int | np.random.Generator = 0
-    ) -> tuple[IntArray, FloatArray]:
+    def pulls(self, arms: npt.ArrayLike, seed: int | np.random.Generator = 0) -> tuple[IntArray, FloatArray]:
         """Pull these arms in turn: mediators (-1: missing) and outcomes (NaN: missing)."""
         chosen = self._chosen(arms)
         rng = seed if isinstance(seed, np.random.Generator) else _generator(seed)

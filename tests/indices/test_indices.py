@@ -1,0 +1,283 @@
+"""Each index chooses what brute force over at(z) would, and breaks ties evenly."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from truant import registry
+from truant.compile import link
+from truant.errors import InvalidValue, UnknownName
+from truant.indices.greedy import EpsilonGreedy, greedy, uniform
+from truant.indices.index import Index, read
+from truant.indices.thompson import Thompson
+from truant.indices.ucb import Ucb
+
+FloatArray = npt.NDArray[np.float64]
+STRAIGHT = np.array([0.0, 1.0])
+CURVED = np.array([-5.5, -3.5, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5, 5.5])  # SCIENCE.md, section 5
+steady = settings(derandomize=True, deadline=None, max_examples=200)
+
+
+def choose_often(values, knots, parameters, memory, t, rng, out):
+    for i in range(len(out)):
+        out[i] = choose(values, knots, parameters, memory, -1, t, rng)  # noqa: F821 - bound by link
+
+
+def read_all(values, knots, zs, out):
+    for i in range(len(out)):
+        out[i] = look(values, knots, zs[i])  # noqa: F821 - bound by link
+
+
+def choices(
+    index: Index, values: npt.ArrayLike, knots: FloatArray, times: int = 1, t: int = 1, seed: int = 0
+) -> npt.NDArray[np.int64]:
+    """What the compiled index chooses, again and again, in round t."""
+    out = np.empty(times, np.int64)
+    rng = np.random.Generator(np.random.SFC64(seed))
+    table = np.ascontiguousarray(values, np.float64)
+    link(choose_often, choose=index.choose)(
+        table, knots, index.parameters(1000), np.zeros(index.memory), t, rng, out
+    )
+    return out
+
+
+def shares(chosen: npt.NDArray[np.int64], arms: int) -> FloatArray:
+    return np.bincount(chosen, minlength=arms) / len(chosen)
+
+
+def straight_line(values: FloatArray, knots: FloatArray, z: float) -> float:
+    """at(z) of one arm: interpolation inside the knots, the outermost pieces prolonged beyond them."""
+    if z < knots[0]:
+        return values[0] + (z - knots[0]) * (values[1] - values[0]) / (knots[1] - knots[0])
+    if z > knots[-1]:
+        return values[-1] + (z - knots[-1]) * (values[-1] - values[-2]) / (knots[-1] - knots[-2])
+    return float(np.interp(z, knots, values))
+
+
+numbers = st.floats(-100, 100, allow_subnormal=False)
+few = st.sampled_from([0.0, 0.25, 0.5, np.inf])  # with many ties
+
+
+# read
+
+
+@st.composite
+def curves(draw: st.DrawFn) -> tuple[FloatArray, FloatArray]:
+    steps = draw(st.lists(st.floats(0.01, 3), min_size=1, max_size=9))
+    knots = draw(st.floats(-6, 6)) + np.cumsum([0.0, *steps])
+    return knots, np.array(draw(st.lists(numbers, min_size=len(knots), max_size=len(knots))))
+
+
+@steady
+@given(curves(), st.lists(st.floats(-20, 20), min_size=1, max_size=10))
+def test_read_is_straight_between_the_knots_and_beyond(curve, zs):
+    knots, values = curve
+    inside = np.clip(zs, knots[0], knots[-1])
+    points = np.concatenate([inside, knots, zs])
+    out = np.empty(len(points))
+    link(read_all, look=read)(values, knots, points, out)
+    np.testing.assert_allclose(out[: len(zs)], np.interp(inside, knots, values), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(out[len(zs) : -len(zs)], values, rtol=1e-12, atol=1e-11)
+    expected = [straight_line(values, knots, z) for z in zs]
+    np.testing.assert_allclose(out[-len(zs) :], expected, rtol=1e-9, atol=1e-7)
+
+
+# ucb
+
+
+@steady
+@given(st.lists(numbers | few, min_size=1, max_size=12), st.integers(0, 99))
+def test_ucb_takes_the_highest_of_its_one_knot(values, seed):
+    chosen = choices(Ucb(), np.array(values)[:, None], np.array([2.0]), seed=seed)
+    assert values[chosen[0]] == max(values)
+
+
+@pytest.mark.parametrize(("level", "multiple"), [("plain", 1), ("cautious", 2), (2, 2), (0.5, 0.5), (3.0, 3)])
+@pytest.mark.parametrize("horizon", [2, 1000, 10**5])
+@pytest.mark.parametrize("linear", [True, False])
+def test_known_horizon_looks_at_the_root_of_level_log_T(level, multiple, horizon, linear):
+    knots = Ucb(level=level).knots(horizon, linear)
+    np.testing.assert_allclose(knots, [(multiple * np.log(horizon)) ** 0.5], rtol=1e-14)
+
+
+def test_a_horizon_of_one_round_looks_at_the_best_guess():
+    np.testing.assert_array_equal(Ucb().knots(1, True), [0.0])
+
+
+def test_unknown_horizon_needs_the_whole_curve():
+    np.testing.assert_array_equal(Ucb(horizon="unknown").knots(1000, linear=True), STRAIGHT)
+    np.testing.assert_array_equal(Ucb(horizon="unknown").knots(1000, linear=False), CURVED)
+
+
+@steady
+@given(
+    st.lists(st.tuples(numbers, st.floats(0, 10)), min_size=1, max_size=6),
+    st.integers(1, 10**6),
+    st.sampled_from(["plain", "cautious", 0.3]),
+)
+def test_unknown_horizon_looks_at_the_root_of_level_log_t(arms, t, level):
+    """Straight lines: at(z) = mu + z sd, with z from the round and not from the horizon."""
+    mean, sd = np.array(arms).T
+    z = np.sqrt({"plain": 1.0, "cautious": 2.0}.get(level, level) * np.log(t))
+    index = Ucb(level=level, horizon="unknown")
+    chosen = choices(index, np.column_stack([mean, mean + sd]), STRAIGHT, t=t)[0]
+    scores = mean + z * sd
+    assert scores[chosen] >= scores.max() - 1e-9
+
+
+@steady
+@given(st.integers(1, 10**9), st.integers(0, 10**6))
+def test_unknown_horizon_reads_a_curved_at_between_its_knots(t, seed):
+    values = np.sort(np.random.default_rng(seed).normal(size=(4, len(CURVED))), axis=1)
+    chosen = choices(Ucb(level="cautious", horizon="unknown"), values, CURVED, t=t)[0]
+    z = np.sqrt(2 * np.log(t))  # up to 6.4, beyond the last knot
+    scores = np.array([straight_line(row, CURVED, z) for row in values])
+    assert scores[chosen] >= scores.max() - 1e-9
+
+
+def test_in_the_first_round_log_t_is_zero_and_the_best_guess_wins():
+    values = [[0.5, 0.6], [0.4, 100.0]]
+    assert choices(Ucb(horizon="unknown"), values, STRAIGHT, t=1)[0] == 0
+    assert choices(Ucb(horizon="unknown"), values, STRAIGHT, t=2)[0] == 1
+
+
+# Ties
+
+
+@pytest.mark.parametrize(
+    ("index", "knots", "columns", "t"),
+    [
+        (Ucb(), np.array([2.0]), 1, 1),
+        (Ucb(horizon="unknown"), STRAIGHT, 2, 50),
+        (greedy(), np.zeros(1), 1, 1),
+        (Thompson(), STRAIGHT, 2, 1),
+    ],
+    ids=["ucb", "ucb, log t", "greedy", "thompson"],
+)
+@pytest.mark.parametrize("tied", [(0, 1, 2, 3, 4), (1, 3, 4), (0, 4)])
+def test_ties_are_broken_evenly(index, knots, columns, t, tied):
+    """Chi-square over the tied arms; nothing else is ever chosen. One knot may be infinite: nothing is known."""
+    values = np.full((5, columns), -1.0)
+    values[list(tied)] = np.inf if columns == 1 else 0.5
+    chosen = choices(index, values, knots, times=20_000, t=t, seed=7)
+    counts = np.bincount(chosen, minlength=5)
+    assert counts[list(tied)].sum() == 20_000
+    assert stats.chisquare(counts[list(tied)]).pvalue > 1e-3
+
+
+def test_a_single_arm_is_always_chosen():
+    one = np.zeros(1)
+    for index, knots in [(Ucb(), one), (Thompson(), STRAIGHT), (greedy(), one), (uniform(), one)]:
+        assert not choices(index, np.full((1, len(knots)), -3.0), knots, times=50).any()
+
+
+# thompson
+
+DRAWS = 400_000
+
+
+@pytest.mark.parametrize(
+    ("means", "sds"),
+    [((0.5, 0.4), (0.1, 0.2)), ((0.0, 0.0), (1.0, 5.0)), ((-1.0, 1.0), (1.0, 1.0)), ((3.0, 2.5), (0.0, 0.4))],
+)
+@pytest.mark.parametrize("knots", [STRAIGHT, CURVED], ids=["two knots", "nine knots"])
+def test_thompson_pulls_as_often_as_an_arm_may_be_best(means, sds, knots):
+    """Two normal arms: P(arm 0) = Phi((mu_0 - mu_1)/sqrt(s_0^2 + s_1^2)); 4 standard errors."""
+    values = np.array(means)[:, None] + np.array(sds)[:, None] * knots
+    exact = stats.norm.cdf((means[0] - means[1]) / np.hypot(*sds))
+    share = shares(choices(Thompson(), values, knots, times=DRAWS, seed=11), 2)[0]
+    assert abs(share - exact) < 4 * np.sqrt(exact * (1 - exact) / DRAWS)
+
+
+def test_thompson_reads_a_curve_that_is_not_straight():
+    """Against a certain arm at c, the other wins when z > z_c, and at(z_c) = c lies on one of its pieces."""
+    curve = np.array([0.0, 0.02, 0.1, 0.3, 0.5, 0.55, 0.58, 0.6, 0.9])
+    for c in (0.05, 0.2, 0.4, 0.52, 0.57):
+        z = np.interp(c, curve, CURVED)
+        exact = stats.norm.sf(z)
+        share = shares(choices(Thompson(), [curve, np.full(9, c)], CURVED, times=DRAWS, seed=12), 2)[0]
+        assert abs(share - exact) < 4 * np.sqrt(exact * (1 - exact) / DRAWS), c
+
+
+def test_thompson_draws_for_every_arm_anew():
+    """Five arms alike: each a fifth, and the next choice does not know the last."""
+    values = np.tile([0.0, 1.0], (5, 1))
+    chosen = choices(Thompson(), values, STRAIGHT, times=100_000, seed=13)
+    assert stats.chisquare(np.bincount(chosen, minlength=5)).pvalue > 1e-3
+    pairs = np.zeros((5, 5))
+    np.add.at(pairs, tuple(np.array(list(itertools.pairwise(chosen))).T), 1)
+    assert stats.chi2_contingency(pairs).pvalue > 1e-3
+
+
+def test_thompson_wants_the_whole_curve():
+    np.testing.assert_array_equal(Thompson().knots(1000, linear=True), STRAIGHT)
+    np.testing.assert_array_equal(Thompson().knots(1000, linear=False), CURVED)
+
+
+# greedy, epsilon-greedy, uniform
+
+
+@steady
+@given(st.lists(numbers | few, min_size=1, max_size=12), st.integers(0, 99))
+def test_greedy_takes_the_highest_best_guess(values, seed):
+    chosen = choices(greedy(), np.array(values)[:, None], np.zeros(1), times=5, seed=seed)
+    assert all(values[arm] == max(values) for arm in chosen)
+
+
+@pytest.mark.parametrize("index", [greedy(), uniform(), EpsilonGreedy(0.3)])
+def test_greedy_looks_at_the_best_guess_only(index):
+    np.testing.assert_array_equal(index.knots(1000, linear=False), [0.0])
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.1, 0.5, 1.0])
+def test_epsilon_is_the_share_spread_over_all_arms(epsilon):
+    """The best: 1 - epsilon + epsilon/n, each other: epsilon/n; 4.5 standard errors each."""
+    n, best, times = 4, 2, 200_000
+    values = np.array([[0.1], [0.2], [0.9], [0.3]])
+    share = shares(choices(EpsilonGreedy(epsilon), values, np.zeros(1), times=times, seed=14), n)
+    exact = np.full(n, epsilon / n)
+    exact[best] += 1 - epsilon
+    assert np.all(np.abs(share - exact) <= 4.5 * np.sqrt(exact * (1 - exact) / times))
+
+
+def test_the_default_epsilon_is_a_tenth():
+    assert EpsilonGreedy().epsilon == 0.1
+    assert registry.find("index", "epsilon-greedy").parameters == {"epsilon": 0.1}
+
+
+def test_uniform_takes_every_arm_alike_whatever_it_is_worth():
+    values = np.array([[0.0], [np.inf], [5.0]])
+    chosen = choices(uniform(), values, np.zeros(1), times=60_000, seed=15)
+    assert stats.chisquare(np.bincount(chosen, minlength=3)).pvalue > 1e-3
+
+
+# What is refused
+
+
+@pytest.mark.parametrize("level", [0, -1, float("nan"), float("inf"), True, None, (1, 2), [1.0], {"a": 1}])
+def test_a_level_is_a_positive_number(level):
+    with pytest.raises(InvalidValue) as refusal:
+        Ucb(level=level)
+    assert str(refusal.value) == f"level must be a positive number, 'plain' or 'cautious', got {level}."
+
+
+def test_an_unknown_level_or_horizon_is_named():
+    with pytest.raises(UnknownName) as refusal:
+        Ucb(level="cautios")
+    assert str(refusal.value) == "Unknown level 'cautios'; did you mean 'cautious'? Known: cautious, plain."
+    with pytest.raises(InvalidValue, match=r"^horizon must be 'known' or 'unknown', got 1000\.$"):
+        Ucb(horizon=1000)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("epsilon", [-0.1, 1.5, float("nan"), float("inf"), "much", None, (0.1, 0.2)])
+def test_epsilon_is_a_probability(epsilon):
+    with pytest.raises(InvalidValue) as refusal:
+        EpsilonGreedy(epsilon)
+    assert str(refusal.value) == f"epsilon must be in [0, 1], got {epsilon}."

@@ -1,0 +1,197 @@
+"""The baselines, the oracles and `mar-known` against their formulas in numpy, from the raw pulls."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from truant.compile import link
+from truant.counts import Counts
+from truant.errors import InvalidValue, NotIdentified, UnknownName
+from truant.indices.thompson import Thompson
+from truant.lab.simulate import simulate
+from truant.policies import Policy, named
+from truant.setting import Setting
+from truant.worlds import RealWorld
+
+FloatArray = npt.NDArray[np.float64]
+Pulls = list[tuple[npt.NDArray[np.int64], FloatArray]]  # per arm: mediators, outcomes (NaN missing)
+ARMS, K = 6, 3
+SIZES = (1, 2, 5, 60, 700, 700)
+RANGES = [(0.0, 1.0, None), (-3.0, 5.0, 0.7), (1e6, 1e6 + 2, None)]
+P = np.random.default_rng(0).dirichlet(np.ones(K), ARMS)
+
+
+def fill_every_arm(rows, memory, shared, parameters, knots, values):
+    for a in range(rows.shape[0]):
+        fill(rows[a], memory[a], shared, parameters[a], knots, values[a])  # noqa: F821 - bound by link
+
+
+def at(policy: Policy, table: FloatArray, setting: Setting, horizon: int) -> FloatArray:
+    """Each arm's best guess and at(z) at the policy's own z; filled twice, so that every arm knows the others."""
+    curve = policy.curve(setting, horizon)
+    knots = np.append(0.0, policy.index.knots(horizon, curve.linear))
+    values = np.full((setting.arms, len(knots)), np.nan)
+    memory, shared = np.zeros((setting.arms, curve.memory(len(knots)))), np.zeros(curve.shared)
+    compiled = link(fill_every_arm, fill=curve.fill)
+    for _ in range(2):
+        compiled(table, memory, shared, np.ascontiguousarray(curve.parameters), knots, values)
+    return values
+
+
+def pulls(seed: int, low: float, high: float, every_outcome: bool = False) -> Pulls:
+    """Per arm: mediators and outcomes, all mediators seen."""
+    rng = np.random.default_rng(seed)
+    arms = []
+    for size in SIZES:
+        m = rng.choice(K, size=size, p=rng.dirichlet(np.ones(K)))
+        y = low + (high - low) * rng.random(size) * rng.random(K)[m]
+        if not every_outcome:
+            y[rng.random(size) > rng.uniform(0.3, 1, K)[m]] = np.nan
+        arms.append((m, y))
+    return arms
+
+
+def setting_of(low: float, high: float, scale: float | None) -> Setting:
+    return Setting(arms=ARMS, mediators=K, low=low, high=high, scale=scale, mediator_probabilities=P)
+
+
+def fold(arms: Pulls, setting: Setting) -> Counts:
+    codes = np.repeat(np.arange(len(arms)), [len(m) for m, _ in arms])
+    return Counts.fold(setting, codes, *(np.concatenate(part) for part in zip(*arms, strict=True)))
+
+
+everywhere = pytest.mark.parametrize(("low", "high", "scale"), RANGES)
+seeds = pytest.mark.parametrize("seed", range(5))
+HORIZON = 5000
+NEAR = {"rtol": 1e-11, "atol": 1e-10}
+
+
+@everywhere
+@seeds
+def test_naive_ucb_is_algorithm_1_at_alpha_2(seed, low, high, scale):
+    """Mean of the observed + sqrt(2 log T/(2 n)); infinite before the first."""
+    setting, arms = setting_of(low, high, scale), pulls(seed, low, high)
+    table = fold(arms, setting).table
+    found = at(named("naive-ucb"), table, setting, HORIZON)
+    np.testing.assert_array_equal(found, at(named("paper-mcar:alpha=2"), table, setting, HORIZON))
+    for a, (_, outcomes) in enumerate(arms):
+        y = outcomes[~np.isnan(outcomes)]
+        if len(y) == 0:
+            assert np.all(found[a] == np.inf)
+        else:
+            expected = [y.mean(), y.mean() + math.sqrt(math.log(HORIZON) / len(y))]
+            np.testing.assert_allclose(found[a], expected, **NEAR)
+
+
+@everywhere
+@seeds
+@pytest.mark.parametrize("alpha", [2.0, 0.5])
+def test_zero_ucb_counts_the_missing_as_zero(seed, low, high, scale, alpha):
+    """(sum of the observed)/N + sqrt(alpha log T/(2 N)), N all pulls."""
+    setting, arms = setting_of(low, high, scale), pulls(seed, low, high)
+    counts = fold(arms, setting)
+    policy = named(f"zero-ucb:alpha={alpha}")
+    found = at(policy, counts.table, setting, HORIZON)
+    for a, (_, outcomes) in enumerate(arms):
+        y = np.nan_to_num(outcomes, nan=0.0)
+        expected = [y.mean(), y.mean() + math.sqrt(alpha * math.log(HORIZON) / (2 * len(y)))]
+        np.testing.assert_allclose(found[a], expected, **NEAR)
+        estimate = policy.estimate(counts, a, setting)
+        assert estimate.mean == pytest.approx(y.mean(), rel=1e-11, abs=1e-12)
+        rounding = 1e-12 * low**2  # zero is far from the outcomes here, and so is their mean
+        assert estimate.standard_error**2 == pytest.approx(y.var() / len(y), rel=1e-6, abs=1e-15 + rounding)
+
+
+@everywhere
+@seeds
+def test_oracles_have_the_plain_mean_and_a_gently_stated_variance(seed, low, high, scale):
+    """v = ((N var + 2 s_0^2)/(N + 2))/N, at(z) = mean + z sqrt(v)."""
+    setting, arms = setting_of(low, high, scale), pulls(seed, low, high, every_outcome=True)
+    s0 = (high - low) / 2 if scale is None else scale
+    for name, z in [
+        ("oracle-ucb", math.sqrt(math.log(HORIZON))),
+        ("oracle-ucb:level=cautious", math.sqrt(2 * math.log(HORIZON))),
+        ("oracle-thompson", 1.0),  # its knots are 0 and 1
+    ]:
+        found = at(named(name), fold(arms, setting).table, setting, HORIZON)
+        for a, (_, y) in enumerate(arms):
+            v = ((len(y) * y.var() + 2 * s0**2) / (len(y) + 2)) / len(y)
+            np.testing.assert_allclose(found[a, [0, -1]], [y.mean(), y.mean() + z * math.sqrt(v)], **NEAR)
+
+
+@everywhere
+@seeds
+@pytest.mark.parametrize("kappa", [1.0, 2.5])
+def test_mar_known_shrinks_cells_and_leaves_out_the_spread_between_them(seed, low, high, scale, kappa):
+    """Section 2 with p given.
+
+    r_m = (S_m + kappa c)/(n_m + kappa), mu = sum p r, v = s^2 sum p^2/(n_m + kappa),
+    s^2 = (SS_a + 10 s_all^2)/(df_a + 10), s_all^2 = (sum SS + 2 s_0^2)/(sum df + 2).
+    """
+    setting, arms = setting_of(low, high, scale), pulls(seed, low, high)
+    s0, c = ((high - low) / 2 if scale is None else scale), (low + high) / 2
+    cells = [[y[(m == k) & ~np.isnan(y)] for k in range(K)] for m, y in arms]
+    SS = np.array([sum(((y - y.mean()) ** 2).sum() for y in arm if len(y)) for arm in cells])
+    df = np.array([sum(max(len(y) - 1, 0) for y in arm) for arm in cells])
+    s_all = (SS.sum() + 2 * s0**2) / (df.sum() + 2)
+    for level in (1, 2):
+        z = math.sqrt(level * math.log(HORIZON))
+        policy = named(f"mar-known-ucb:level={level},kappa={kappa}")
+        found = at(policy, fold(arms, setting).table, setting, HORIZON)
+        for a, arm in enumerate(cells):
+            n = np.array([len(y) for y in arm])
+            r = (np.array([y.sum() for y in arm]) + kappa * c) / (n + kappa)
+            s2 = (SS[a] + 10 * s_all) / (df[a] + 10)
+            v = s2 * np.sum(P[a] ** 2 / (n + kappa))
+            np.testing.assert_allclose(found[a], [P[a] @ r, P[a] @ r + z * math.sqrt(v)], **NEAR)
+
+
+def test_mar_known_needs_p():
+    with pytest.raises(NotIdentified, match="mar-known needs mediator_probabilities"):
+        named("mar-known-ucb").curve(Setting(arms=2, mediators=2), 100)
+
+
+def test_naive_thompson_is_mcar_thompson():
+    setting = setting_of(0.0, 1.0, None)
+    table = fold(pulls(1, 0.0, 1.0), setting).table
+    naive, mcar = named("naive-thompson"), named("mcar-thompson")
+    assert naive.index == mcar.index == Thompson()
+    np.testing.assert_array_equal(at(naive, table, setting, 100), at(mcar, table, setting, 100))
+
+
+def test_only_oracles_see_what_is_missing():
+    assert named("oracle-ucb").reveals
+    assert named("oracle-thompson").reveals
+    for name in ("naive-ucb", "naive-thompson", "zero-ucb", "mar-known-ucb", "paper-mar"):
+        assert not named(name).reveals
+
+
+def test_in_a_run_the_baselines_are_what_they_say():
+    """One seed: naive-ucb is paper-mcar pull for pull; the oracle's last estimate is a mean of every outcome."""
+    means, seen = [[0.0, 1.0], [0.3, 0.3]], [[1.0, 0.05], [1.0, 1.0]]
+    world = RealWorld(np.full((2, 2), 0.5), means, seen, outcome_sd=0.01, scale=0.5)
+    policies = ["naive-ucb", "paper-mcar", "oracle-ucb"]
+    result = simulate(world, policies, horizon=3000, runs=2, seed=2, threads=1)
+    np.testing.assert_array_equal(result.regret[0], result.regret[1])
+    np.testing.assert_array_equal(result.pulls[0], result.pulls[1])
+    # arm 0 is worth .5 and shows .05/1.05 of it: naive prefers arm 1, the oracle does not
+    assert np.all(result.pulls[0].argmax(axis=1) == 1)
+    assert np.all(result.pulls[2].argmax(axis=1) == 0)
+    error = 0.5 / np.sqrt(result.pulls[2][:, 0])
+    assert np.all(np.abs(result.estimates[2][:, 0] - 0.5) < 4 * error)
+
+
+def test_what_is_refused():
+    for name in ("naive-ucb", "zero-ucb"):
+        with pytest.raises(InvalidValue, match=r"^alpha must be a positive number, got nan\.$"):
+            named(f"{name}:alpha=nan")
+        with pytest.raises(UnknownName, match=f"^Unknown parameter of policy '{name}': 'level'"):
+            named(f"{name}:level=2")
+    with pytest.raises(UnknownName, match="did you mean 'cautious'"):
+        named("oracle-ucb:level=cautius")
+    with pytest.raises(UnknownName, match="Unknown parameter of policy 'oracle-thompson': 'level'"):
+        named("oracle-thompson:level=2")

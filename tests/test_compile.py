@@ -1,0 +1,319 @@
+"""Compiled code is named by all the code it reaches, kept between processes, and never stale."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from truant.compile import entry, fingerprint, hot, jit, lean, link
+
+SOURCE = """
+import numpy as np
+
+import truant_test_helper as helper
+from truant.compile import hot, jit
+
+SCALE = 3.0
+STEPS = (1.0, 2.0)
+TABLE = np.array([1.0, 2.0])
+WHOLE = np.int64(1)
+
+
+@hot
+def deep(x):
+    return x * SCALE + 0.5 + STEPS[1] + TABLE[1] + WHOLE + helper.raised(x) + helper.LIMIT
+
+
+@jit
+def middle(x):
+    return deep(x) + 1.0
+
+
+@hot
+def stranger(x):
+    return x - 1.0
+
+
+def make(offset):
+    @hot
+    def inner(x):
+        return x + offset
+
+    return inner
+
+
+within = make(2.0)
+
+
+def with_default(x, extra=1.0):
+    return part(x) + extra
+
+
+def template(x):
+    return part(x) + within(x)
+"""
+
+HELPER = """
+from truant.compile import hot
+
+LIMIT = 4.0
+
+
+@hot
+def raised(x):
+    return x + 7.0
+"""
+
+
+def load(folder: Path, source: str = SOURCE, helper: str = HELPER):
+    """The two modules, as if freshly written and imported in a new process."""
+    sys.modules["truant_test_helper"] = _module(folder / "truant_test_helper.py", helper)
+    return _module(folder / "parts.py", source)
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    yield
+    sys.modules.pop("truant_test_helper", None)
+
+
+def _module(path: Path, source: str):
+    path.write_text(source, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    exec(compile(source, str(path), "exec"), module.__dict__)  # no .pyc in between
+    return module
+
+
+def name_of(module, template: str = "template", part: str = "middle") -> str:
+    bound = {**vars(module), "part": getattr(module, part)}
+    return fingerprint(getattr(module, template), bound)
+
+
+# Names
+
+
+def test_the_same_code_keeps_its_name(tmp_path):
+    assert name_of(load(tmp_path)) == name_of(load(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("import numpy as np\n", "import numpy as np\n\n# a remark\n\n\n"),
+        ("return x - 1.0", "return x - 2.0"),  # reached by nothing
+        ("return x * SCALE + 0.5 +", "return (x * SCALE) + .5 +"),
+    ],
+    ids=["a comment", "a function that is not called", "spelling"],
+)
+def test_what_changes_nothing_keeps_the_name(tmp_path, old, new):
+    assert SOURCE.count(old) == 1
+    assert name_of(load(tmp_path, SOURCE.replace(old, new))) == name_of(load(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return part(x) + within(x)", "return part(x) - within(x)"),
+        ("return part(x) + within(x)", "return part(x) + part(x)"),
+        ("@jit\ndef middle", "@hot\ndef middle"),
+        ("return deep(x) + 1.0", "return deep(x) - 1.0"),
+        ("return deep(x) + 1.0", "return deep(x) + 1.5"),
+        ("SCALE + 0.5", "SCALE - 0.5"),
+        ("SCALE + 0.5", "SCALE + 0.25"),
+        ("SCALE = 3.0", "SCALE = 4.0"),
+        ("SCALE = 3.0", "SCALE = 3"),
+        ("STEPS = (1.0, 2.0)", "STEPS = (1.0, 3.0)"),
+        ("TABLE = np.array([1.0, 2.0])", "TABLE = np.array([1.0, 3.0])"),
+        ("WHOLE = np.int64(1)", "WHOLE = np.int64(2)"),
+        ("make(2.0)", "make(3.0)"),
+        ("return x + offset", "return x - offset"),
+    ],
+)
+def test_a_change_anywhere_below_gives_a_new_name(tmp_path, old, new):
+    """In the template, in what it calls, two levels down; of code, of a global or of an enclosed constant."""
+    assert SOURCE.count(old) == 1
+    assert name_of(load(tmp_path, SOURCE.replace(old, new))) != name_of(load(tmp_path))
+
+
+@pytest.mark.parametrize(("old", "new"), [("x + 7.0", "x + 8.0"), ("LIMIT = 4.0", "LIMIT = 5.0")])
+def test_a_change_in_another_module_gives_a_new_name(tmp_path, old, new):
+    """Reached as helper.raised and helper.LIMIT."""
+    assert HELPER.count(old) == 1
+    assert name_of(load(tmp_path, helper=HELPER.replace(old, new))) != name_of(load(tmp_path))
+
+
+def test_defaults_and_parts_are_part_of_the_name(tmp_path):
+    base, other = load(tmp_path), load(tmp_path, SOURCE.replace("extra=1.0", "extra=2.0"))
+    assert name_of(base, "with_default") != name_of(other, "with_default")
+    assert name_of(base, part="middle") != name_of(base, part="stranger")
+
+
+def test_functions_that_call_each_other_have_a_name(tmp_path):
+    source = (
+        "from truant.compile import jit\n\n\n@jit\ndef down(x):\n    return 0.0 if x < 0 else down(x - 1.0)\n"
+    )
+    module = load(tmp_path, source)
+    assert len(fingerprint(module.down.py_func, vars(module))) == 24
+
+
+# Linking in this process
+
+
+def test_link_binds_parts_and_sees_what_changed(tmp_path):
+    """x = 2: deep = 2*3 + .5 + 2 + 2 + 1 + 9 + 4 = 24.5, middle 25.5, template 29.5."""
+    first = load(tmp_path)
+    assert link(first.template, part=first.middle)(2.0) == 29.5
+    assert link(first.template, part=first.stranger)(2.0) == 5.0
+    assert link(first.template, part=first.middle) is link(first.template, part=first.middle)
+    second = load(tmp_path, SOURCE.replace("SCALE = 3.0", "SCALE = 10.0"))
+    assert link(second.template, part=second.middle)(2.0) == 43.5
+    assert link(first.template, part=first.middle)(2.0) == 29.5
+
+
+def total(n):
+    result = 0.0
+    for i in range(n):
+        result += part(i)  # noqa: F821 - bound by link
+    return result
+
+
+@jit
+def with_an_array(i):
+    pair = np.empty(2)
+    pair[:] = i
+    return pair.sum()
+
+
+@lean
+def without(i):
+    return 2.0 * i
+
+
+def test_parts_may_make_arrays_if_they_say_so():
+    """0 + 2 + ... + 198; a part marked `jit` may make arrays, one marked `lean` need not be slowed by that."""
+    assert link(total, part=with_an_array)(100) == 9900.0
+    assert link(total, part=without)(100) == 9900.0
+    assert link(total, part=with_an_array).targetoptions.get("_nrt", True)
+    assert not link(total, part=without).targetoptions.get("_nrt", True)
+
+
+@jit
+def half(x):
+    return x / 2
+
+
+@hot
+def inverse(x):
+    return 1.0 / x
+
+
+@entry
+def halved_inverse(x):
+    """Half of 1/x."""
+    return half(inverse(x))
+
+
+def test_an_entry_is_an_ordinary_function():
+    assert halved_inverse(4.0) == 0.125
+    assert halved_inverse.__name__ == "halved_inverse"
+    assert halved_inverse.__doc__ == "Half of 1/x."
+
+
+def test_division_by_zero_is_infinite_as_in_numpy():
+    assert halved_inverse(0.0) == float("inf")
+
+
+# Between processes
+
+REPORT = """
+import json, os, sys
+from numba.core import event
+
+compiled = event.RecordingListener()
+event.register("numba:compile", compiled)
+{body}
+count = sum(1 for _, one in compiled.buffer if one.is_start)
+from truant.compile import cache_folder
+print(json.dumps({{"value": value, "compiled": count, "folder": str(cache_folder())}}))
+"""
+
+SMALL = """
+sys.path.insert(0, sys.argv[1])
+import parts
+from truant.compile import link
+value = link(parts.template, part=parts.middle)(2.0)
+"""
+
+LOOP = """
+from truant.lab.simulate import simulate
+value = simulate("mcar:arms=2", "mcar-greedy", horizon=50, runs=1, seed=1, threads=1).regret[0, 0, -1]
+"""
+
+
+def process(body: str, cache: Path | str, *arguments: str) -> dict[str, object]:
+    """Run in a new interpreter, warnings as errors: the value, how much was compiled, where it is kept."""
+    environment = {**os.environ, "TRUANT_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    command = [sys.executable, "-W", "error", "-c", REPORT.format(body=body), *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def files(folder: Path) -> dict[str, int]:
+    """Every file with the time it was last written."""
+    return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_second_process_compiles_nothing_until_a_callee_changes(tmp_path):
+    cache, code = tmp_path / "cache", tmp_path / "code"
+    code.mkdir()
+    load(code)
+    first = process(SMALL, cache, str(code))
+    assert first["value"] == 29.5
+    assert first["compiled"] > 0
+    assert first["folder"] == str(cache / "compiled")
+    kept = files(cache)
+    assert kept
+    second = process(SMALL, cache, str(code))
+    assert (second["value"], second["compiled"]) == (29.5, 0)
+    assert files(cache) == kept
+    load(code, SOURCE.replace("SCALE + 0.5", "SCALE + 1.5"))  # two levels below the template
+    third = process(SMALL, cache, str(code))
+    assert third["value"] == 30.5
+    assert third["compiled"] > 0
+    load(code)
+    fourth = process(SMALL, cache, str(code))  # back to the first: still there
+    assert (fourth["value"], fourth["compiled"]) == (29.5, 0)
+
+
+def test_a_second_simulation_compiles_nothing(tmp_path):
+    first = process(LOOP, tmp_path)
+    assert first["compiled"] > 0
+    kept = files(tmp_path)
+    second = process(LOOP, tmp_path)
+    assert (second["value"], second["compiled"]) == (first["value"], 0)
+    assert files(tmp_path) == kept
+
+
+def test_a_cache_that_cannot_be_is_done_without(tmp_path):
+    """A file where the folder should be; a folder without leave to write (which root has anyway)."""
+    load(tmp_path)
+    taken = tmp_path / "taken"
+    taken.write_text("here first")
+    locked = tmp_path / "locked"
+    (locked / "compiled").mkdir(parents=True)
+    (locked / "compiled").chmod(0o500)
+    for cache in (taken, locked):
+        result = process(SMALL, cache, str(tmp_path))
+        assert result["value"] == 29.5
+        assert result["compiled"] > 0
+    assert taken.read_text() == "here first"

@@ -1,0 +1,364 @@
+"""Folding a table, adding pull by pull and merging parts are the same counts.
+
+What "the same" means: integer counts are identical; replaying in order is identical to the last bit; sums kept
+about a centre c, and the cell totals that follow from them, agree with exact rational arithmetic to 1e-12 of
+sum |y - c|, sums of squares to 1e-12 of sum (y - c)^2. Neither scale knows how far from zero the outcomes sit:
+an offset of 1e9 may cost nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from truant.counts import Counts
+from truant.errors import InvalidValue
+from truant.setting import Setting
+
+Pull = tuple[int, int | None, float | None]
+TIGHT = Fraction(1, 10**12)
+OFFSETS = (0.0, 1.0, -1e6, 1e6, 123456789.25, -1e9, 1e9)
+LEVELS = (-0.75, 0.0, 0.1, 2.5)
+steady = settings(derandomize=True, deadline=None, max_examples=100)
+
+
+@st.composite
+def problems(draw: st.DrawFn, discrete: bool = False) -> tuple[Setting, list[Pull]]:
+    arms, mediators = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    if discrete:
+        setting = Setting(arms=arms, mediators=mediators, levels=LEVELS)
+        outcome: st.SearchStrategy[float] = st.sampled_from(LEVELS)
+    else:
+        offset = draw(st.sampled_from(OFFSETS))
+        setting = Setting(arms=arms, mediators=mediators, low=offset, high=offset + 1)
+        outcome = st.floats(0, 1).map(lambda share: offset + share)
+    pull = st.tuples(
+        st.integers(0, arms - 1),
+        st.none() | st.integers(0, mediators - 1),
+        st.none() | outcome,
+    )
+    return setting, draw(st.lists(pull, max_size=60))
+
+
+def columns(pulls: list[Pull]) -> tuple[list[int], list[int], list[float]]:
+    """As a table holds them: -1 and NaN for missing."""
+    return (
+        [a for a, _, _ in pulls],
+        [-1 if m is None else m for _, m, _ in pulls],
+        [np.nan if y is None else y for _, _, y in pulls],
+    )
+
+
+def one_by_one(setting: Setting, pulls: list[Pull]) -> Counts:
+    counts = Counts.empty(setting)
+    for arm, mediator, outcome in pulls:
+        counts.update(arm, mediator, outcome)
+    return counts
+
+
+def in_cell(setting: Setting, pulls: list[Pull], arm: int, row: int) -> list[float | None]:
+    """Outcomes of the pulls of an arm and mediator level; the last row is "mediator missing"."""
+    wanted = None if row == setting.mediators else row
+    return [y for a, m, y in pulls if a == arm and m == wanted]
+
+
+def assert_exact(counts: Counts, setting: Setting, pulls: list[Pull], came_from: float | None = None) -> None:
+    """Real counts against rational arithmetic, cell by cell; `came_from` is a centre they were kept about before."""
+    centre = Fraction(counts.centre)
+    way = 0 if came_from is None else abs(Fraction(came_from) - centre)
+    for arm in range(setting.arms):
+        for row in range(setting.mediators + 1):
+            outcomes = in_cell(setting, pulls, arm, row)
+            exact = [Fraction(y) for y in outcomes if y is not None]
+            N, n, S, Q = (Fraction(v) for v in counts.table[arm, row].tolist())
+            assert (N, n) == (len(outcomes), len(exact))
+            if not exact:
+                assert (S, Q) == (0, 0)
+                continue
+            size = sum(abs(y - centre) + way for y in exact)
+            squares = sum((abs(y - centre) + way) ** 2 for y in exact)
+            total, mean = sum(exact), sum(exact) / n
+            assert abs(S - sum(y - centre for y in exact)) <= TIGHT * size
+            assert abs(n * centre + S - total) <= TIGHT * size
+            assert abs(Q - sum((y - centre) ** 2 for y in exact)) <= TIGHT * squares
+            within = Q - S * S / n  # the spread about the cell's own mean
+            assert abs(within - sum((y - mean) ** 2 for y in exact)) <= 3 * TIGHT * squares
+
+
+# Three ways to the same counts
+
+
+@steady
+@given(problems())
+def test_folding_real_outcomes_is_exact_however_far_from_zero(problem):
+    setting, pulls = problem
+    assert_exact(Counts.fold(setting, *columns(pulls)), setting, pulls)
+
+
+@steady
+@given(problems())
+def test_replaying_in_order_is_folding_to_the_last_bit(problem):
+    setting, pulls = problem
+    assert np.array_equal(one_by_one(setting, pulls).table, Counts.fold(setting, *columns(pulls)).table)
+
+
+@steady
+@given(problems(), st.lists(st.integers(0, 60), max_size=3))
+def test_merging_parts_is_folding_the_whole(problem, cuts):
+    setting, pulls = problem
+    edges = [0, *sorted(min(cut, len(pulls)) for cut in cuts), len(pulls)]
+    merged = Counts.empty(setting)
+    for start, end in itertools.pairwise(edges):
+        merged = merged.merge(Counts.fold(setting, *columns(pulls[start:end])))
+    assert_exact(merged, setting, pulls)
+    assert merged.centre == setting.centre
+
+
+@steady
+@given(problems(), st.integers(0, 60), st.sampled_from([-0.5, 0.25, 1.0]))
+def test_parts_kept_about_other_centres_are_recentred_when_merged(problem, cut, shift):
+    setting, pulls = problem
+    cut = min(cut, len(pulls))
+    moved = Setting(
+        arms=setting.arms, mediators=setting.mediators, low=setting.low + shift, high=setting.high + shift
+    )
+    first, second = Counts.fold(setting, *columns(pulls[:cut])), Counts.fold(moved, *columns(pulls[cut:]))
+    assert first.centre != second.centre
+    before = first.table.copy(), second.table.copy()
+    both = first.merge(second)
+    assert both.centre == setting.centre
+    assert np.array_equal(first.table, before[0])
+    assert np.array_equal(second.table, before[1])
+    assert_exact(both, setting, pulls, came_from=moved.centre)
+
+
+@steady
+@given(problems(discrete=True), st.integers(0, 60))
+def test_discrete_counts_are_identical_by_every_way(problem, cut):
+    setting, pulls = problem
+    table = np.zeros((setting.arms, setting.mediators + 1, len(LEVELS) + 1))
+    for arm, mediator, outcome in pulls:
+        row = setting.mediators if mediator is None else mediator
+        table[arm, row, len(LEVELS) if outcome is None else LEVELS.index(outcome)] += 1
+    folded = Counts.fold(setting, *columns(pulls))
+    merged = Counts.fold(setting, *columns(pulls[:cut])).merge(Counts.fold(setting, *columns(pulls[cut:])))
+    for counts in (folded, one_by_one(setting, pulls), merged):
+        assert np.array_equal(counts.table, table)
+        assert counts.levels == LEVELS
+
+
+def test_many_pulls_keep_their_digits():
+    """100,000 outcomes near 1e9 of spread .1: the mean to 1e-12 of itself, the variance to 1e-12 of itself."""
+    rng = np.random.default_rng(1)
+    y = 1e9 + 0.5 + 0.1 * rng.standard_normal(100_000)
+    setting = Setting(arms=1, low=1e9, high=1e9 + 1)
+    halves = [
+        Counts.fold(setting, np.zeros(50_000, int), np.zeros(50_000, int), part) for part in np.split(y, 2)
+    ]
+    whole = Counts.fold(setting, np.zeros(len(y), int), np.zeros(len(y), int), y)
+    exact = [Fraction(v) for v in y.tolist()]
+    mean = sum(exact) / len(exact)
+    spread = sum((v - mean) ** 2 for v in exact)
+    for counts in (whole, halves[0].merge(halves[1])):
+        _, n, S, Q = (Fraction(v) for v in counts.table[0, 0].tolist())
+        assert n == 100_000
+        assert abs(Fraction(counts.centre) + S / n - mean) <= TIGHT * mean
+        assert abs(Q - S * S / n - spread) <= TIGHT * spread
+
+
+# Recentring
+
+
+@steady
+@given(problems(), st.sampled_from([-2.0, -0.5, 0.125, 3.0]))
+def test_recentring_moves_sums_and_leaves_the_spread(problem, shift):
+    setting, pulls = problem
+    counts = Counts.fold(setting, *columns(pulls))
+    before = counts.table.copy()
+    moved = counts.about(counts.centre + shift)
+    assert moved.centre == counts.centre + shift
+    assert np.array_equal(counts.table, before)
+    assert_exact(moved, setting, pulls, came_from=counts.centre)
+
+
+def test_recentring_by_hand():
+    setting = Setting(arms=1, low=0, high=2)  # outcomes 1, 2 and 4 about 1: 0, 1, 3
+    counts = Counts.fold(setting, [0, 0, 0, 0], [0, 0, 0, 0], [1.0, 2.0, 4.0, np.nan])
+    assert counts.table[0, 0].tolist() == [4, 3, 4, 10]
+    assert counts.about(0.0).table[0, 0].tolist() == [4, 3, 7, 21]
+    assert counts.about(4.0).table[0, 0].tolist() == [4, 3, -5, 13]
+    assert counts.about(4.0).about(1.0).table[0, 0].tolist() == [4, 3, 4, 10]
+    assert counts.about(1.0).table[0, 0].tolist() == [4, 3, 4, 10]
+
+
+def test_discrete_counts_have_no_centre_to_move():
+    setting = Setting(arms=1, levels=(0.0, 1.0))
+    counts = Counts.fold(setting, [0, 0], [0, 0], [1.0, np.nan])
+    moved = counts.about(-3.0)
+    assert np.array_equal(moved.table, counts.table)
+    # wherever the sums are kept, the mean of what was seen is 1
+    real = moved.real()
+    assert real.centre + real.table[0, 0, 2] / real.table[0, 0, 1] == pytest.approx(1.0, rel=1e-15)
+
+
+# Layouts
+
+
+@steady
+@given(problems(discrete=True))
+def test_discrete_counts_become_real_ones(problem):
+    setting, pulls = problem
+    real = Counts.fold(setting, *columns(pulls)).real()
+    assert real.levels is None
+    assert real.table.shape == (setting.arms, setting.mediators + 1, 4)
+    assert_exact(real, setting, pulls)
+    same = Setting(arms=setting.arms, mediators=setting.mediators, low=LEVELS[0], high=LEVELS[-1])
+    np.testing.assert_allclose(real.table, Counts.fold(same, *columns(pulls)).table, rtol=1e-12, atol=1e-12)
+    assert real.real() is real
+
+
+@steady
+@given(st.booleans().flatmap(lambda discrete: problems(discrete=discrete)))
+def test_pulls_and_observed_count_every_row_of_an_arm(problem):
+    setting, pulls = problem
+    counts = Counts.fold(setting, *columns(pulls))
+    for form in (counts, counts.real()):
+        assert form.pulls.tolist() == [sum(a == arm for a, _, _ in pulls) for arm in range(setting.arms)]
+        assert form.observed.tolist() == [
+            sum(a == arm and y is not None for a, _, y in pulls) for arm in range(setting.arms)
+        ]
+        assert form.pulls.dtype == form.observed.dtype == np.int64
+
+
+def test_missing_goes_to_the_last_row_and_is_never_zero():
+    real = Setting(arms=2, mediators=2, low=-1, high=1)
+    pulls: list[Pull] = [(0, 1, 0.5), (0, 1, None), (0, None, 0.25), (0, None, None), (1, 0, 0.0)]
+    for counts in (Counts.fold(real, *columns(pulls)), one_by_one(real, pulls)):
+        assert counts.table[0].tolist() == [[0, 0, 0, 0], [2, 1, 0.5, 0.25], [2, 1, 0.25, 0.0625]]
+        assert counts.table[1].tolist() == [[1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+    levels = Setting(arms=2, mediators=2, levels=(0.0, 0.25, 0.5))
+    for counts in (Counts.fold(levels, *columns(pulls)), one_by_one(levels, pulls)):
+        assert counts.table[0].tolist() == [[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 0, 1]]
+        assert counts.table[1].tolist() == [[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+
+
+def test_nan_and_none_are_both_missing():
+    setting = Setting(arms=1)
+    counts = one_by_one(setting, [(0, 0, float("nan")), (0, 0, None)])
+    assert counts.table[0, 0].tolist() == [2, 0, 0, 0]
+    outcomes: Any = [None, 0.5]
+    assert Counts.fold(setting, [0, 0], [0, 0], outcomes).observed.tolist() == [1]
+
+
+def test_no_pulls_at_all():
+    for setting in (Setting(arms=2, mediators=3), Setting(arms=2, mediators=3, levels=(0.0, 1.0))):
+        counts = Counts.fold(setting, [], [], [])
+        assert counts.table.shape == Counts.empty(setting).table.shape
+        assert not counts.table.any()
+        assert counts.pulls.tolist() == counts.observed.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint64])
+def test_codes_of_any_integer_type_will_do(dtype):
+    setting = Setting(arms=3, mediators=3)
+    counts = Counts.fold(
+        setting, np.array([2, 1], dtype), np.array([0, 2], dtype), np.array([0.5, 1], np.float32)
+    )
+    assert counts.pulls.tolist() == [0, 1, 1]
+    assert counts.table[1, 2].tolist() == [1, 1, 0.5, 0.25]
+
+
+# Refusals
+
+REAL = Setting(arms=2, mediators=2)
+DISCRETE = Setting(arms=2, mediators=2, levels=(0.0, 0.3, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("arms", "mediators", "outcomes", "sentence"),
+    [
+        ([0, 2], [0, 0], [1, 1], "arm codes must be from 0 to 1, got 0 to 2."),
+        ([0, -1], [0, 0], [1, 1], "arm codes must be from 0 to 1, got -1 to 0."),
+        ([0, 1], [0, 2], [1, 1], "mediator codes must be from -1 to 1, got 0 to 2."),
+        ([0, 1], [0, -2], [1, 1], "mediator codes must be from -1 to 1, got -2 to 0."),
+        ([0.0, 1.0], [0, 0], [1, 1], "arm codes must be whole numbers, got float64."),
+        ([0, 1], [0.5, 0], [1, 1], "mediator codes must be whole numbers, got float64."),
+        ([True, False], [0, 0], [1, 1], "arm codes must be whole numbers, got bool."),
+        (["a", "b"], [0, 0], [1, 1], "arm codes must be whole numbers, got <U1."),
+        ([0, 1], [0, 0], [1, np.inf], "Outcomes must be finite numbers or missing, got an infinite one."),
+        ([0, 1], [0, 0], [-np.inf, 1], "Outcomes must be finite numbers or missing, got an infinite one."),
+        (
+            [0, 1],
+            [0, 0],
+            ["yes", 1],
+            "Outcomes must be numbers or missing: could not convert string to float: 'yes'.",
+        ),
+        ([0, 1], [0], [1, 1], "Columns must have one length, got 2, 1 and 2."),
+        ([0, 1], [0, 0], [1], "Columns must have one length, got 2, 2 and 1."),
+        ([[0, 1]], [[0, 0]], [[1, 1]], "Columns must have one length, got 2, 2 and 2."),
+    ],
+)
+@pytest.mark.parametrize("setting", [REAL, DISCRETE], ids=["real", "discrete"])
+def test_a_table_that_cannot_be_is_refused(setting, arms, mediators, outcomes, sentence):
+    with pytest.raises(InvalidValue) as refusal:
+        Counts.fold(setting, arms, mediators, outcomes)
+    assert str(refusal.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("setting", "pull", "sentence"),
+    [
+        (REAL, (2, 0, 1.0), "arm codes must be from 0 to 1, got 2 to 2."),
+        (REAL, (-1, 0, 1.0), "arm codes must be from 0 to 1, got -1 to -1."),
+        (REAL, (0, 2, 1.0), "mediator codes must be from 0 to 1, got 2 to 2."),
+        (REAL, (0, -1, 1.0), "mediator codes must be from 0 to 1, got -1 to -1."),  # None means missing here
+        (REAL, (None, 0, 1.0), "arm codes must be whole numbers, got object."),
+        (REAL, (0, 0, -np.inf), "An outcome must be a finite number or missing, got -inf."),
+        (DISCRETE, (0, 0, np.inf), "An outcome must be a finite number or missing, got inf."),
+        (DISCRETE, (0, 0, 0.5), "Outcome 0.5 is not one of the levels (0.0, 0.3, 1.0)."),
+        (DISCRETE, (0, 0, -0.1), "Outcome -0.1 is not one of the levels (0.0, 0.3, 1.0)."),
+        (DISCRETE, (0, 0, 2.0), "Outcome 2.0 is not one of the levels (0.0, 0.3, 1.0)."),
+    ],
+)
+def test_a_pull_that_cannot_be_is_refused_and_leaves_no_trace(setting, pull, sentence):
+    counts = Counts.empty(setting)
+    with pytest.raises(InvalidValue) as refusal:
+        counts.update(*pull)
+    assert str(refusal.value) == sentence
+    assert not counts.table.any()
+
+
+def test_a_value_beside_a_level_is_shown_with_all_its_digits():
+    with pytest.raises(InvalidValue, match=r"Outcome 0\.30000000000000004 is not one of the levels"):
+        Counts.fold(DISCRETE, [0, 0], [0, 0], [0.3, 0.1 + 0.2])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Setting(arms=3, mediators=2),
+        Setting(arms=2, mediators=3),
+        Setting(arms=2, mediators=2, levels=(0.0, 0.3, 1.0)),  # a table of the same shape
+        Setting(arms=2, mediators=2, levels=(0.0, 1.0)),
+    ],
+    ids=["arms", "mediators", "levels of the same width", "levels"],
+)
+def test_different_layouts_are_not_merged(other):
+    one, two = Counts.empty(REAL), Counts.empty(other)
+    for first, second in ((one, two), (two, one)):
+        with pytest.raises(
+            InvalidValue, match=r"^Counts of different layouts cannot be merged: \(\d, \d, \d\) with"
+        ):
+            first.merge(second)
+
+
+def test_different_levels_are_not_merged():
+    other = Setting(arms=2, mediators=2, levels=(0.0, 0.5, 1.0))
+    with pytest.raises(InvalidValue, match=r"levels \(0\.0, 0\.3, 1\.0\), .* levels \(0\.0, 0\.5, 1\.0\)\.$"):
+        Counts.empty(DISCRETE).merge(Counts.empty(other))

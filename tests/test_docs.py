@@ -1,0 +1,74 @@
+"""Every example in README, docs and CONTRIBUTING runs as it stands."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import truant
+from truant import checks, registry
+from truant.cli import cli
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_examples(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"truant": truant}
+    code = blocks(page, "python")
+    assert code, "a page without an example"
+    for block in code:
+        exec(compile(block, str(page), "exec"), names)
+    assert "Traceback" not in capsys.readouterr().out
+
+
+def test_command_line_examples(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [line for block in blocks(ROOT / "README.md", "sh") for line in block.splitlines()]
+    commands = [line for line in lines if line.startswith("truant ")]
+    assert len(commands) >= 3
+    for command in commands:
+        result = CliRunner().invoke(cli, shlex.split(command)[1:])
+        assert result.exit_code == 0, result.output
+        assert result.output
+    assert "<svg" in (tmp_path / "regret.svg").read_text(encoding="utf-8")
+
+
+def test_parts_of_the_contributors_guide_keep_their_contracts(monkeypatch):
+    world_code, index_code, assumption_code = blocks(ROOT / "CONTRIBUTING.md", "python")
+    names: dict[str, dict[str, object]] = {}
+    for kind, code in (("world", world_code), ("index", index_code), ("assumption", assumption_code)):
+        space: dict[str, object] = {}
+        exec(compile(code, "CONTRIBUTING.md", "exec"), space)
+        names[kind] = space["parts"]  # type: ignore[assignment]
+    found = registry._built_in
+    monkeypatch.setattr(registry, "_built_in", lambda kind: {**found(kind), **names.get(kind, {})})
+    checks.check_world(truant.world("coin", seed=1))
+    checks.check_index(registry.find("index", "second-best").build())
+    checks.check_curve(
+        registry.find("assumption", "pessimist").build().curve(truant.world("coin").setting),
+        truant.Counts.empty(truant.world("coin").setting),
+    )
+    result = truant.simulate("coin", ["pessimist-second-best", "pessimist-ucb"], horizon=500, runs=2)
+    assert result.best_arm_share[1].mean() > result.best_arm_share[0].mean()
+
+
+def test_every_local_link_leads_somewhere():
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            if not link.startswith("http"):
+                assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_every_command_is_documented():
+    text = "".join(page.read_text(encoding="utf-8") for page in [*PAGES, ROOT / "CHANGELOG.md"])
+    for command in cli.commands:
+        assert command in text

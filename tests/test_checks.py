@@ -30,7 +30,8 @@ def test_worlds(name):
 
 @pytest.mark.parametrize("name", registry.names("assumption"))
 def test_assumptions(name):
-    world = make(MEETS[name], seed=2, **({"arms": 3} if name != "pbc" else {}))
+    size = {"K": 3, "L": 3} if name.endswith("mnar") else {}
+    world = make(MEETS[name], seed=2, arms=3, **size)
     checks.check_assumption(registry.find("assumption", name).build(), world)
 
 
@@ -59,6 +60,8 @@ def test_a_world_with_wrong_means_is_caught():
 
 class Biased(Assumption):
     """Adds a tenth to everything."""
+
+    needs = "nothing"
 
     def check(self, setting):
         pass

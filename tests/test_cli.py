@@ -201,7 +201,8 @@ def test_an_interrupt_keeps_what_is_finished(monkeypatch, tmp_path):
 def test_lists_name_every_part(command, kind):
     rows = json.loads(run(command, "--json").stdout)
     assert [row["name"] for row in rows] == registry.names(kind)
-    assert all(set(row) == {"name", "summary", "parameters"} and row["summary"] for row in rows)
+    keys = {"name", "summary", "parameters"} | ({"needs"} if kind == "assumption" else set())
+    assert all(set(row) == keys and row["summary"] for row in rows)
     lines = run(command).stdout.splitlines()
     assert [line.split()[0] for line in lines] == registry.names(kind)
     assert all(row["summary"] in line for row, line in zip(rows, lines, strict=True))

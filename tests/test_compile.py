@@ -17,7 +17,7 @@ from truant.compile import entry, fingerprint, hot, jit, lean, link
 SOURCE = """
 import numpy as np
 
-import truant_test_helper as helper
+import helper_of_test_compile as helper
 from truant.compile import hot, jit
 
 SCALE = 3.0
@@ -74,20 +74,22 @@ def raised(x):
 
 def load(folder: Path, source: str = SOURCE, helper: str = HELPER):
     """The two modules, as if freshly written and imported in a new process."""
-    sys.modules["truant_test_helper"] = _module(folder / "truant_test_helper.py", helper)
-    return _module(folder / "parts.py", source)
+    _module(folder / "helper_of_test_compile.py", helper)
+    return _module(folder / "truant_test_parts.py", source)
 
 
 @pytest.fixture(autouse=True)
 def _forget():
     yield
-    sys.modules.pop("truant_test_helper", None)
+    for name in ("helper_of_test_compile", "truant_test_parts"):
+        sys.modules.pop(name, None)
 
 
 def _module(path: Path, source: str):
     path.write_text(source, encoding="utf-8")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
     exec(compile(source, str(path), "exec"), module.__dict__)  # no .pyc in between
     return module
 
@@ -247,9 +249,35 @@ print(json.dumps({{"value": value, "compiled": count, "folder": str(cache_folder
 
 SMALL = """
 sys.path.insert(0, sys.argv[1])
-import parts
+import truant_test_parts as parts
 from truant.compile import link
 value = link(parts.template, part=parts.middle)(2.0)
+"""
+
+MOVED = """
+import importlib
+sys.path.insert(0, sys.argv[1])
+import truant_test_parts as parts
+from truant.compile import link
+value = link(parts.template, part=importlib.import_module(sys.argv[2]).doubled)(2.0)
+"""
+
+TYPED_IN = """
+sys.path.insert(0, sys.argv[1])
+import truant_test_parts as parts
+from truant.compile import link
+names = {"__name__": "typed_in"}
+exec(open(sys.argv[2]).read(), names)
+value = link(parts.template, part=names["doubled"])(2.0)
+"""
+
+DOUBLED = """
+from truant.compile import hot
+
+
+@hot
+def doubled(x):
+    return 2.0 * x
 """
 
 LOOP = """
@@ -293,6 +321,24 @@ def test_a_second_process_compiles_nothing_until_a_callee_changes(tmp_path):
     load(code)
     fourth = process(SMALL, cache, str(code))  # back to the first: still there
     assert (fourth["value"], fourth["compiled"]) == (29.5, 0)
+
+
+def test_code_may_move_to_another_module(tmp_path):
+    """What was kept names the module that it came from: it must not be looked for there."""
+    cache = tmp_path / "cache"
+    load(tmp_path)
+    (tmp_path / "before.py").write_text(DOUBLED)
+    assert process(MOVED, cache, str(tmp_path), "before")["value"] == 8.0
+    (tmp_path / "before.py").rename(tmp_path / "after.py")
+    assert process(MOVED, cache, str(tmp_path), "after")["value"] == 8.0
+
+
+def test_code_without_a_module_runs_a_second_time(tmp_path):
+    """As a part that is typed in, or executed from a document."""
+    load(tmp_path)
+    (tmp_path / "text").write_text(DOUBLED)
+    for _ in range(2):
+        assert process(TYPED_IN, tmp_path / "cache", str(tmp_path), str(tmp_path / "text"))["value"] == 8.0
 
 
 def test_a_second_simulation_compiles_nothing(tmp_path):

@@ -224,7 +224,8 @@ def _parts(kind: str) -> Iterable[dict[str, Any]]:
 
     for name in registry.names(kind):
         part = registry.find(kind, name)
-        yield {"name": name, "summary": part.summary, "parameters": part.parameters}
+        needs = {"needs": part.build().needs} if kind == "assumption" else {}
+        yield {"name": name, "summary": part.summary, **needs, "parameters": part.parameters}
 
 
 def _policies() -> Iterable[dict[str, Any]]:
@@ -247,7 +248,8 @@ def _show(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         settable = {key: value for key, value in row["parameters"].items() if value is not None}
         settings = " ".join(f"{key}={_value(value)}" for key, value in settable.items())
-        lines.append(Text.assemble(row["summary"], "  ", (settings, "dim")))
+        needs = f" Needs {row['needs']}." if "needs" in row else ""
+        lines.append(Text.assemble(row["summary"], needs, "  ", (settings, "dim")))
     width = max(len(row["name"]) for row in rows)
     if not sys.stdout.isatty():  # one line each, however long
         for row, line in zip(rows, lines, strict=True):

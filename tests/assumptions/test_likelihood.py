@@ -132,3 +132,19 @@ def test_several_maxima_are_searched(seed):
     assert best.log_likelihood > value + 0.05
     missed = theta[:25].reshape(5, 5).sum(axis=0) @ best.levels
     assert abs(missed - best.mean) > 0.05
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_profile_intervals_cover(model):
+    """400 tables of 1000 pulls: the root at the truth is within 1.96 in 95% of them, se .011."""
+    by_outcome, mediator_missing = MODELS[model]
+    rng = np.random.default_rng(9)
+    pi = 0.6 * np.eye(3) / 3 + 0.4 * rng.dirichlet(np.ones(9)).reshape(3, 3)
+    g, lam = np.array([0.9, 0.6, 0.4]), np.array([0.5, 0.8, 0.7]) if mediator_missing else np.ones(3)
+    truth = pi.sum(axis=0) @ np.linspace(0, 1, 3)
+    tables = rng.multinomial(1000, cells(pi, g, lam, by_outcome).ravel(), size=400).reshape(-1, 4, 4)
+    roots = []
+    for table in tables.astype(float):
+        fit = fitted(table, by_outcome)
+        roots.append(np.sqrt(2 * max(fit.log_likelihood - fit.log_likelihood_at(truth), 0)))
+    assert 0.95 - 3 * 0.011 <= np.mean(np.array(roots) <= 1.96) <= 0.95 + 3 * 0.011

@@ -234,10 +234,10 @@ def test_mnar(seed, more, levels, alpha):
     """K >= L; a trace of ridge in the compiled inverse costs up to 1e-5 where the table is nearly singular."""
     rng = np.random.default_rng(seed)
     values, K = np.array(levels), len(levels) + more
-    C = rng.uniform(1, 30, len(SIZES))
+    C = rng.uniform(1, 30, (len(SIZES), 2))
     setting = Setting(arms=len(SIZES), mediators=K, levels=levels, condition_numbers=C)
     arms = [level_pulls(rng, size, K, values) for size in SIZES]
-    expected = [mnar_inverse(pulls, K, values, C[a], alpha) for a, pulls in enumerate(arms)]
+    expected = [mnar_inverse(pulls, K, values, C[a, 0], alpha) for a, pulls in enumerate(arms)]
     policy = named(f"paper-mnar:alpha={alpha}")
     assert_same(policy, arms, setting, expected, rtol=1e-4, atol=1e-4)
     assert_same(policy, arms[3:], _arms(setting, 3), expected[3:], rtol=1e-6, atol=1e-6)

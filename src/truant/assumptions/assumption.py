@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class Curve:
 class Assumption(ABC):
     """A belief about why outcomes are missing, and what follows from it."""
 
-    discrete = False  # needs a discrete outcome
+    needs: ClassVar[str]  # one line, for listings
 
     @abstractmethod
     def check(self, setting: Setting) -> None:

@@ -29,9 +29,9 @@ class BothMnar(Assumption):
     growth : refit an arm when its pulls grew by this share.
     """
 
+    needs = "a discrete outcome with as many levels as the mediator, each telling the other apart and seen at times"
     allow_unidentified: bool = False
     growth: float = GROWTH
-    discrete = True
 
     def __post_init__(self) -> None:
         positive_number("growth", self.growth, or_zero=True)

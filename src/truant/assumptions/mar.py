@@ -33,6 +33,7 @@ class Mar(Assumption):
     outcome_means : E[Y|m,a] for "aipw", shape (arms, K); empirical unless given.
     """
 
+    needs = "an observed outcome at each mediator level that occurs"
     kappa: float = 1.0
     known: bool = False
     estimator: Estimator = "plug-in"

@@ -18,6 +18,7 @@ from truant.setting import FloatArray, Setting, positive_number
 class Mcar(Assumption):
     """Missing completely at random: the mean of the observed outcomes is the arm's value."""
 
+    needs = "an observed outcome in each arm"
     kappa: float = 1.0  # pseudo-observations at the centre of the range, when choosing
 
     def __post_init__(self) -> None:

@@ -20,6 +20,7 @@ from truant.setting import FloatArray, Setting, positive_number
 class MediatorMar(Assumption):
     """Outcome missing at random given the mediator, and the mediator itself missing at random."""
 
+    needs = "pulls with the mediator seen, and among them an observed outcome at each level that occurs"
     kappa: float = 1.0  # pseudo-observations per cell at the centre of the range, when choosing
 
     def __post_init__(self) -> None:

@@ -29,9 +29,9 @@ class MediatorMnar(Assumption):
     growth : refit an arm when its pulls grew by this share.
     """
 
+    needs = "a discrete outcome with L >= K levels that tell the K mediator levels apart, each seen at times"
     allow_unidentified: bool = False
     growth: float = GROWTH
-    discrete = True
 
     def __post_init__(self) -> None:
         positive_number("growth", self.growth, or_zero=True)

@@ -28,9 +28,9 @@ class Mnar(Assumption):
     growth : refit an arm when its pulls grew by this share.
     """
 
+    needs = "a discrete outcome with L levels, each seen at times, and K >= L mediator levels that tell them apart"
     allow_unidentified: bool = False
     growth: float = GROWTH
-    discrete = True
 
     def __post_init__(self) -> None:
         positive_number("growth", self.growth, or_zero=True)

@@ -33,6 +33,8 @@ def naive_thompson() -> Policy:
 class Zero(Assumption):
     """Missing outcomes are worth 0."""
 
+    needs = "a pull in each arm"
+
     def check(self, setting: Setting) -> None:
         """Every setting will do."""
 

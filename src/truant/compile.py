@@ -64,7 +64,10 @@ def _link(template: Callable[..., Any], parts: tuple[tuple[str, Any], ...]) -> C
     function = getattr(module, template.__name__)
     module.__dict__.update(bound)
     all_lean = parts and all(part.targetoptions.get("_nrt") is False for part in reached.values())
-    return cast(Callable[..., Any], numba.njit(cache=True, **(_LEAN if all_lean else _OPTIONS))(function))
+    # what numba keeps of code without a module (typed in, or executed from a text) cannot be loaded again
+    keep = all(inspect.getmodule(part.py_func) for part in reached.values())
+    options = _LEAN if all_lean else _OPTIONS
+    return cast(Callable[..., Any], numba.njit(cache=keep, **options)(function))
 
 
 def entry(function: Function) -> Function:
@@ -99,13 +102,15 @@ def _texts(function: FunctionType, names: dict[str, Any], reached: dict[int, CPU
         constants = [c for c in code.co_consts if not isinstance(c, CodeType)]
         yield f"{code.co_name} {code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"
         used.extend(code.co_names)
-    yield repr(function.__defaults__)
+    yield f"{function.__module__} {function.__defaults__}"  # what numba keeps is loaded through the module
     values = [names.get(name) for name in used]
     values += [cell.cell_contents for cell in function.__closure__ or ()]
     for module in [value for value in values if isinstance(value, ModuleType)]:
-        values += [getattr(module, name, None) for name in used if module.__name__.startswith("truant")]
+        values += [vars(module).get(name) for name in used]
     for value in values:
-        if isinstance(value, int | float | str | tuple):
+        if isinstance(value, np.ndarray):  # numba takes a global array as a constant, too
+            yield f"{value.dtype} {value.shape} {value.tobytes().hex()}"
+        elif isinstance(value, int | float | str | tuple | np.generic):
             yield repr(value)
         elif isinstance(value, CPUDispatcher) and id(value) not in reached:
             reached[id(value)] = value
@@ -144,6 +149,9 @@ def _write(source: str, path: Path) -> None:
     os.replace(temporary, path)
 
 
+_spare: list[tempfile.TemporaryDirectory[str]] = []  # removed when the process ends
+
+
 @functools.cache
 def cache_folder() -> Path:
     """Where compiled modules are kept: $TRUANT_CACHE_DIR, or the user's cache folder."""
@@ -154,4 +162,5 @@ def cache_folder() -> Path:
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError:  # a read-only home: compile anew in this process
-        return Path(tempfile.mkdtemp(prefix="truant-"))
+        _spare.append(tempfile.TemporaryDirectory(prefix="truant-"))
+        return Path(_spare[0].name)

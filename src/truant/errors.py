@@ -29,6 +29,8 @@ class MissingExtra(TruantError, ImportError):
 def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """The error for an unknown name, with the nearest known one first."""
     names = sorted(known)
+    if not names:
+        return UnknownName(f"Unknown {kind} {name!r}; there are none.")
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]!r}?" if close else "."
     listed = names if len(names) <= 30 else [*names[:30], f"... ({len(names)} in all)"]

@@ -61,6 +61,8 @@ class Part:
 
 def find(kind: str, name: str) -> Part:
     """The part of that name, or an error that names the nearest one."""
+    if kind not in ROOMS:
+        raise unknown("kind of part", kind, ROOMS)
     built_in = _built_in(kind)
     if name in built_in:
         return Part(kind, name, built_in[name])

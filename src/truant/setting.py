@@ -111,6 +111,13 @@ def positive_number(name: str, value: object, or_zero: bool = False) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
+def switch(name: str, value: object) -> bool:
+    """The value as true or false, or a clear refusal."""
+    if not isinstance(value, bool):
+        raise InvalidValue(f"{name} must be true or false, got {value!r}.")
+    return value
+
+
 def finite(name: str, values: npt.ArrayLike) -> FloatArray:
     """The values as a float array without NaN or infinity, or a clear refusal."""
     try:

@@ -16,7 +16,7 @@ from truant.assumptions.profile import GROWTH, LikelihoodFit, fill_from_likeliho
 from truant.compile import lean
 from truant.counts import Counts
 from truant.errors import NotIdentified
-from truant.setting import FloatArray, Setting, positive_number
+from truant.setting import FloatArray, Setting, positive_number, switch
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class BothMnar(Assumption):
 
     def __post_init__(self) -> None:
         positive_number("growth", self.growth, or_zero=True)
+        switch("allow_unidentified", self.allow_unidentified)
 
     def check(self, setting: Setting) -> None:
         """A discrete outcome with as many levels as the mediator has."""

@@ -15,7 +15,7 @@ from truant.assumptions.normal import pooled_variance, straight
 from truant.compile import hot
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue, NotIdentified
-from truant.setting import FloatArray, Setting, positive_number, probabilities
+from truant.setting import FloatArray, Setting, positive_number, probabilities, switch
 
 Estimator = Literal["plug-in", "horvitz-thompson", "aipw"]
 
@@ -42,6 +42,7 @@ class Mar(Assumption):
 
     def __post_init__(self) -> None:
         positive_number("kappa", self.kappa)
+        switch("known", self.known)
 
     def check(self, setting: Setting) -> None:
         """Known p must be given."""

@@ -46,6 +46,8 @@ def read(values: FloatArray, knots: FloatArray, z: float) -> float:
     k = 1
     while k < len(knots) - 1 and z > knots[k]:
         k += 1
+    if values[k] == np.inf:
+        return np.inf
     slope = (values[k] - values[k - 1]) / (knots[k] - knots[k - 1])
     return float(values[k - 1] + slope * (z - knots[k - 1]))
 

@@ -225,7 +225,7 @@ def fill_mnar(
     literal, number, levels = parameters[0], parameters[1], parameters[2:]
     x = shared[:L]
     least_squares(row[:K, :L], row[:K, L], shared)  # scales cancel: counts serve as well as frequencies
-    pulls, seen = row.sum(), row[:, :L].sum()
+    pulls, seen = row[:K].sum(), row[:K, :L].sum()  # with the mediator seen
     if seen == 0.0:
         values[:] = np.inf
         return

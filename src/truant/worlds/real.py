@@ -66,7 +66,7 @@ class RealWorld(World):
         self.mediator_observation = _fit("mediator_observation", q, shape)
         self.samples = samples
         if scale is None:
-            scale = float(np.sqrt(np.mean(self.outcome_sd**2))) or None
+            scale = _spread(p, self.outcome_means, self.outcome_sd)
         self.setting = Setting(arms=n, mediators=K, low=low, high=high, scale=scale, mediator_probabilities=p)
         self.means = np.asarray((p * self.outcome_means).sum(axis=1))
         self._set_draw()
@@ -125,6 +125,12 @@ def draw_sample(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, f
     if not cell & 2:
         mediator = starts.shape[1]
     return mediator, outcome
+
+
+def _spread(p: FloatArray, means: FloatArray, sd: FloatArray) -> float | None:
+    """The typical standard deviation of an outcome, within and between mediator levels; None if it has none."""
+    between = means - (p * means).sum(axis=1, keepdims=True)
+    return float(np.sqrt(np.mean((p * (sd**2 + between**2)).sum(axis=1)))) or None
 
 
 def _fit(name: str, values: FloatArray, shape: tuple[int, ...]) -> FloatArray:

@@ -26,7 +26,10 @@ def test_by_hand():
     means = [np.nanmean(y[m == k]) for k in range(2)]
     beta = np.log(4 * 2 * 1000 / 0.1)
     expected = (
-        p[:2] @ means + 0.7 * np.sqrt(2 * beta * np.sum(p[:2] ** 2 / n[:2])) + np.sqrt(beta / 120) + p[2]
+        p[:2] @ means
+        + world.setting.outcome_scale * np.sqrt(2 * beta * np.sum(p[:2] ** 2 / n[:2]))
+        + np.sqrt(beta / 120)
+        + p[2]
     )
     assert upper(counts, 0, world.setting, 1000) == pytest.approx(expected, rel=1e-12)
 

@@ -11,12 +11,29 @@ scratch space, of which each function takes the front and hands on the rest.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from truant.compile import hot, lean
 from truant.setting import FloatArray
 
 MINUTE = 1e-300  # keeps logarithms and divisions finite
+
+
+class Care(NamedTuple):
+    """How hard to look for a maximum."""
+
+    prior: float  # added to each cell in the pi-step alone
+    gain: float  # stop when a SQUAREM cycle gains less
+    maps: int  # stop after so many EM maps
+    starts: int  # fresh starts for the maximum
+    profile_starts: int  # and for each constrained maximum, beside the warm ones
+    precision: float  # relative, in the root of a limit
+
+
+CHOOSING = Care(prior=0.001, gain=0.001, maps=400, starts=3, profile_starts=0, precision=0.03)
+REPORTING = Care(prior=1e-9, gain=1e-8, maps=100_000, starts=5, profile_starts=5, precision=1e-5)
 
 
 def size(K: int, L: int, by_outcome: bool) -> int:
@@ -194,13 +211,11 @@ def fit(
     levels: FloatArray,
     by_outcome: bool,
     theta: FloatArray,
-    prior: float,
-    tolerance: float,
-    most_maps: int,
+    care: Care,
     target: float,
     work: FloatArray,
 ) -> float:
-    """Improve `theta` in place by SQUAREM until a cycle gains less than `tolerance`; returns its log L.
+    """Improve `theta` in place by SQUAREM until a cycle gains too little; returns its log L.
 
     An extrapolated step keeps a tenth of the distance to a boundary, and is dropped if log L falls.
     """
@@ -209,17 +224,17 @@ def fit(
     cells = (C.shape[0] - 1) * len(levels)
     tilt, before, certain, maps = 0.0, -np.inf, -np.inf, 0
     while True:
-        now, tilt = step(C, levels, by_outcome, theta, one, prior, target, tilt, columns)
+        now, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns)
         if now < certain - 1e-9:  # the last extrapolation left the constraint: go back to the plain map
             copy(theta, two)
-            now, tilt = step(C, levels, by_outcome, theta, one, prior, target, tilt, columns)
+            now, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns)
         maps += 1
-        if now - before < tolerance or maps >= most_maps:
+        if now - before < care.gain or maps >= care.maps:
             return now
         before = now
-        certain, tilt = step(C, levels, by_outcome, one, two, prior, target, tilt, columns)
+        certain, tilt = step(C, levels, by_outcome, one, two, care.prior, target, tilt, columns)
         extrapolate(theta, one, two, cells)
-        trial, tilt = step(C, levels, by_outcome, theta, one, prior, target, tilt, columns)
+        trial, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns)
         maps += 2
         if trial >= certain:
             copy(theta, one)
@@ -284,12 +299,12 @@ def start(C: FloatArray, by_outcome: bool, theta: FloatArray, shape: int) -> Non
 
 
 @lean
-def loosen(theta: FloatArray, cells: int, share: float, least: float, source: FloatArray) -> None:
-    """Copy `source` off the boundary: pi mixed with uniform, chances pulled into [least, 1 - least]."""
+def loosen(theta: FloatArray, cells: int) -> None:
+    """Pull parameters off the boundary, which EM cannot leave: pi 2% to uniform, chances into [.03, .97]."""
     for k in range(cells):
-        theta[k] = (1.0 - share) * source[k] + share / cells
+        theta[k] = 0.98 * theta[k] + 0.02 / cells
     for k in range(cells, len(theta)):
-        theta[k] = min(max(source[k], least), 1.0 - least)
+        theta[k] = min(max(theta[k], 0.03), 0.97)
 
 
 @lean
@@ -308,24 +323,22 @@ def maximise(
     levels: FloatArray,
     by_outcome: bool,
     theta: FloatArray,
-    prior: float,
-    tolerance: float,
-    most_maps: int,
+    care: Care,
     target: float,
     starts: int,
     warm: bool,
     work: FloatArray,
 ) -> float:
-    """The maximum over some starts, the given `theta` among them if `warm`: there can be several local ones."""
+    """The maximum over some starts, `theta` itself among them if `warm`: there can be several local ones."""
     cells = (C.shape[0] - 1) * len(levels)
     trial, rest = work[: len(theta)], work[len(theta) :]
     best = -np.inf
     if warm:
-        loosen(theta, cells, 0.02, 0.03, theta)
-        best = fit(C, levels, by_outcome, theta, prior, tolerance, most_maps, target, rest)
+        loosen(theta, cells)
+        best = fit(C, levels, by_outcome, theta, care, target, rest)
     for shape in range(starts):
         start(C, by_outcome, trial, shape)
-        value = fit(C, levels, by_outcome, trial, prior, tolerance, most_maps, target, rest)
+        value = fit(C, levels, by_outcome, trial, care, target, rest)
         if value > best:
             best = value
             copy(theta, trial)

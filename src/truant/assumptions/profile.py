@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from truant.assumptions.assumption import Curve, Estimate, per_arm
-from truant.assumptions.likelihood import copy, fit, maximise, mean_outcome, size, work_size
-from truant.compile import entry, lean
-from truant.setting import FloatArray, Setting
-
-FIRST_PULLS = 10  # of each arm, before its likelihood is looked at
-GROWTH = 0.05  # an arm is refitted when its pulls grew by this share
-EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS = 1e-9, 1e-8, 100_000  # reporting: stop tight, add (almost) nothing
+from truant.assumptions.likelihood import CHOOSING, Care, copy, fit, maximise, mean_outcome
+from truant.compile import lean
+from truant.setting import FloatArray
 
 
 @lean
@@ -22,24 +15,19 @@ def profile(
     levels: FloatArray,
     by_outcome: bool,
     u: float,
-    inner: FloatArray,
     best: FloatArray,
-    prior: float,
-    tolerance: float,
-    most_maps: int,
-    starts: int,
+    care: Care,
     out: FloatArray,
     work: FloatArray,
 ) -> float:
-    """l(u) = max log L with mean outcome u: from the bracket's inner end, a loosened maximum, and more starts."""
+    """l(u) = max log L with mean outcome u: from `out`, from a mixed maximum, and from fresh starts."""
     cells = (C.shape[0] - 1) * len(levels)
     other, rest = work[: len(out)], work[len(out) :]
-    copy(out, inner)
-    value = maximise(C, levels, by_outcome, out, prior, tolerance, most_maps, u, starts, True, work)
+    value = maximise(C, levels, by_outcome, out, care, u, care.profile_starts, True, work)
     for k in range(len(out)):
         middle = 1.0 / cells if k < cells else 0.5
         other[k] = 0.8 * best[k] + 0.2 * middle
-    second = fit(C, levels, by_outcome, other, prior, tolerance, most_maps, u, rest)
+    second = fit(C, levels, by_outcome, other, care, u, rest)
     if second > value:
         copy(out, other)
         return second
@@ -56,11 +44,7 @@ def limit(
     highest: float,
     guess: float,
     state: FloatArray,
-    prior: float,
-    tolerance: float,
-    most_maps: int,
-    starts: int,
-    precision: float,
+    care: Care,
     work: FloatArray,
 ) -> tuple[float, bool]:
     """at(z), by a bracketed secant in the signed root; `state` is a warm start and is left at the limit.
@@ -83,15 +67,14 @@ def limit(
         reach = (u - inner_u) / (outer_u - inner_u)
         if not 0.0 < reach < 1.0:
             u = (inner_u + outer_u) / 2
-        value = profile(
-            C, levels, by_outcome, u, inside, best, prior, tolerance, most_maps, starts, out, rest
-        )
-        if value > highest + 10 * tolerance:
+        copy(out, inside)
+        value = profile(C, levels, by_outcome, u, best, care, out, rest)
+        if value > highest + 10 * care.gain:
             copy(state, out)
             return u, True
         root = np.sqrt(2.0 * max(highest - value, 0.0))
         copy(state, out)
-        if abs(root - aim) <= precision * aim or abs(outer_u - inner_u) <= 1e-7 * span:
+        if abs(root - aim) <= care.precision * aim or abs(outer_u - inner_u) <= 1e-7 * span:
             break
         if root < aim:
             inner_u, inner_root = u, root
@@ -134,12 +117,11 @@ def fill_from_likelihood(
 
     Memory: the mediator levels of the last fit (0: none), its parameters, then per knot its value and state.
     """
-    prior, tolerance, most_maps = 0.001, 0.001, 400
     K, L = C.shape[0] - 1, len(levels)
     P = K * L + (L if by_outcome else K) + K
     warm = memory[0] == K
     best = memory[1 : 1 + P]
-    highest = maximise(C, levels, by_outcome, best, prior, tolerance, most_maps, np.nan, 3, warm, work)
+    highest = maximise(C, levels, by_outcome, best, CHOOSING, np.nan, CHOOSING.starts, warm, work)
     pulls = C.sum()
     again = 0
     k = 0
@@ -155,25 +137,10 @@ def fill_from_likelihood(
         if not warm:
             guess = first_guess(mean, knots[k], levels, pulls)
             copy(state, best)
-        u, higher = limit(
-            C,
-            levels,
-            by_outcome,
-            knots[k],
-            best,
-            highest,
-            guess,
-            state,
-            prior,
-            tolerance,
-            most_maps,
-            0,
-            0.03,
-            work,
-        )
+        u, higher = limit(C, levels, by_outcome, knots[k], best, highest, guess, state, CHOOSING, work)
         if higher and again < 3:  # refit from there, and take every knot again
             copy(best, state)
-            highest = fit(C, levels, by_outcome, best, prior, tolerance, most_maps, np.nan, work)
+            highest = fit(C, levels, by_outcome, best, CHOOSING, np.nan, work)
             again += 1
             k = 0
             continue
@@ -182,122 +149,3 @@ def fill_from_likelihood(
     for k in range(1, len(knots)):  # where the likelihood is flat, the search need not end in order
         values[k] = max(values[k], values[k - 1])
     memory[0] = K
-
-
-def likelihood_curve(
-    fill: Callable[..., None], setting: Setting, levels: int, by_outcome: bool, growth: float
-) -> Curve:
-    """The curve of a likelihood assumption whose fits have so many mediator levels."""
-    L = setting.outcomes
-    return Curve(
-        fill=fill,
-        parameters=per_arm(setting, setting.levels),
-        discrete=True,
-        linear=False,
-        first_pulls=FIRST_PULLS,
-        growth=growth,
-        memory=lambda knots: memory_size(levels, L, by_outcome, knots),
-        shared=work_size(levels, L, by_outcome) + (levels + 1) * (L + 1),
-    )
-
-
-def memory_size(K: int, L: int, by_outcome: bool, knots: int) -> int:
-    """Numbers that `fill_from_likelihood` keeps per arm."""
-    P = size(K, L, by_outcome)
-    return 1 + P + knots * (1 + P)
-
-
-@entry
-def exact_maximum(
-    C: FloatArray, levels: FloatArray, by_outcome: bool, theta: FloatArray, work: FloatArray
-) -> float:
-    """The maximum for reporting: tight stop."""
-    return maximise(C, levels, by_outcome, theta, EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS, np.nan, 5, False, work)
-
-
-@entry
-def exact_limit(
-    C: FloatArray,
-    levels: FloatArray,
-    by_outcome: bool,
-    z: float,
-    best: FloatArray,
-    highest: float,
-    work: FloatArray,
-) -> tuple[float, float]:
-    """at(z) for reporting, and the maximum it is measured from; `best` is replaced if a higher one turns up."""
-    state, rest = work[: len(best)], work[len(best) :]
-    guess = first_guess(mean_outcome(best, levels, C.shape[0] - 1), z, levels, C.sum())
-    prior, gain, maps = EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS
-    while True:
-        copy(state, best)
-        u, higher = limit(
-            C, levels, by_outcome, z, best, highest, guess, state, prior, gain, maps, 5, 1e-5, rest
-        )
-        if not higher:
-            return u, highest
-        copy(best, state)
-        highest = fit(C, levels, by_outcome, best, prior, gain, maps, np.nan, rest)
-
-
-@entry
-def exact_profile(
-    C: FloatArray, levels: FloatArray, by_outcome: bool, u: float, best: FloatArray, work: FloatArray
-) -> float:
-    """l(u) for reporting."""
-    out, rest = work[: len(best)], work[len(best) :]
-    return profile(C, levels, by_outcome, u, best, best, EXACT_PRIOR, EXACT_GAIN, EXACT_MAPS, 5, out, rest)
-
-
-class LikelihoodFit:
-    """The maximum of one arm's table, and its profile limits."""
-
-    def __init__(self, C: FloatArray, levels: FloatArray, by_outcome: bool) -> None:
-        K, L = C.shape[0] - 1, C.shape[1] - 1
-        self.table, self.levels, self.by_outcome = np.ascontiguousarray(C), np.asarray(levels), by_outcome
-        self.theta = np.empty(size(K, L, by_outcome))
-        self.log_likelihood = exact_maximum(self.table, self.levels, by_outcome, self.theta, self._work())
-
-    @property
-    def joint(self) -> FloatArray:
-        """pi[m,y] = P(m, y|a)."""
-        K, L = self.table.shape[0] - 1, self.table.shape[1] - 1
-        return self.theta[: K * L].reshape(K, L)
-
-    @property
-    def observation(self) -> FloatArray:
-        """g: P(O=1) given the outcome, or given the mediator."""
-        K, L = self.table.shape[0] - 1, self.table.shape[1] - 1
-        return self.theta[K * L : -K]
-
-    @property
-    def mediator_observation(self) -> FloatArray:
-        """lambda: P(Q=1) given the mediator."""
-        return self.theta[-(self.table.shape[0] - 1) :]
-
-    @property
-    def mean(self) -> float:
-        """Sum y pi[m,y]."""
-        return float(self.joint.sum(axis=0) @ self.levels)
-
-    def at(self, z: float) -> float:
-        """The value whose signed root is z."""
-        if z == 0:
-            return self.mean
-        u, self.log_likelihood = exact_limit(
-            self.table, self.levels, self.by_outcome, float(z), self.theta, self.log_likelihood, self._work()
-        )
-        return float(u)
-
-    def log_likelihood_at(self, u: float) -> float:
-        """l(u), the greatest log likelihood with mean outcome u."""
-        work = self._work()
-        return float(exact_profile(self.table, self.levels, self.by_outcome, float(u), self.theta, work))
-
-    def _work(self) -> FloatArray:
-        K, L = self.table.shape[0] - 1, self.table.shape[1] - 1
-        return np.empty(len(self.theta) + work_size(K, L, self.by_outcome))
-
-    def estimate(self) -> Estimate:
-        """The maximum, with its profile limits."""
-        return Estimate(self.mean, self.at)

@@ -64,3 +64,20 @@ def highest(values: FloatArray, rng: np.random.Generator) -> int:
             if rng.random() * ties < 1.0:
                 best = a
     return best
+
+
+@hot
+def highest_read(
+    values: FloatArray, knots: FloatArray, z: float, randomly: bool, rng: np.random.Generator
+) -> int:
+    """The arm with the highest at(z), or at(Z) with Z ~ N(0, 1) for each arm; ties are broken at random."""
+    best, ties, top = 0, 0, -np.inf
+    for a in range(values.shape[0]):
+        score = read(values[a], knots, rng.standard_normal() if randomly else z)
+        if score > top:
+            best, ties, top = a, 1, score
+        elif score == top:
+            ties += 1
+            if rng.random() * ties < 1.0:
+                best = a
+    return best

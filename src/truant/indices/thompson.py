@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truant.compile import hot
-from truant.indices.index import Index, knots_of, read
+from truant.indices.index import Index, highest_read, knots_of
 from truant.setting import FloatArray
 
 
@@ -22,16 +22,7 @@ def choose(
     rng: np.random.Generator,
 ) -> int:
     """The highest at(z), z ~ N(0, 1) for each arm."""
-    best, ties, top = 0, 0, -np.inf
-    for a in range(values.shape[0]):
-        score = read(values[a], knots, rng.standard_normal())
-        if score > top:
-            best, ties, top = a, 1, score
-        elif score == top:
-            ties += 1
-            if rng.random() * ties < 1.0:
-                best = a
-    return best
+    return highest_read(values, knots, 0.0, True, rng)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from truant.compile import hot
 from truant.errors import InvalidValue, unknown
-from truant.indices.index import Index, highest, knots_of, read
+from truant.indices.index import Index, highest, highest_read, knots_of
 from truant.setting import FloatArray
 
 LEVELS = {"plain": 1.0, "cautious": 2.0}
@@ -31,17 +31,7 @@ def choose(
     """The highest at(sqrt(level log T)), which is the only knot; or at(sqrt(level log t)), read between knots."""
     if len(knots) == 1:  # with log T, an arm's score changes only when it is pulled
         return highest(values, rng)
-    z = np.sqrt(parameters[0] * np.log(t))
-    best, ties, top = 0, 0, -np.inf
-    for a in range(values.shape[0]):
-        score = read(values[a], knots, z)
-        if score > top:
-            best, ties, top = a, 1, score
-        elif score == top:
-            ties += 1
-            if rng.random() * ties < 1.0:
-                best = a
-    return best
+    return highest_read(values, knots, np.sqrt(parameters[0] * np.log(t)), False, rng)
 
 
 @dataclass(frozen=True)

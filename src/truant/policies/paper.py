@@ -17,8 +17,8 @@ from truant.assumptions.linear import least_squares
 from truant.assumptions.mar import Mar
 from truant.assumptions.mcar import Mcar
 from truant.assumptions.mediator_mar import MediatorMar
-from truant.assumptions.mediator_mnar import MediatorMnar
-from truant.assumptions.mnar import Mnar
+from truant.assumptions.mediator_mnar import mediator_mnar
+from truant.assumptions.mnar import mnar
 from truant.assumptions.normal import straight
 from truant.compile import hot, lean
 from truant.counts import OBSERVED, PULLS, SUM
@@ -201,7 +201,7 @@ def _paper_mnar(alpha: float, literal: bool) -> Policy:
             shared=setting.outcomes * (setting.outcomes + 2),
         )
 
-    assumption = Mnar()
+    assumption = mnar()
     return _policy(alpha, assumption, curve)
 
 
@@ -255,7 +255,7 @@ def paper_mediator_mnar(alpha: float = 2.0) -> Policy:
             shared=setting.mediators * (setting.mediators + 2),
         )
 
-    assumption = MediatorMnar()
+    assumption = mediator_mnar()
     return _policy(alpha, assumption, curve)
 
 

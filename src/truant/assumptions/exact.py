@@ -1,0 +1,100 @@
+"""Fits for reporting: the maximum of one arm's table to the last digit, and its profile limits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truant.assumptions.likelihood import REPORTING, copy, fit, maximise, mean_outcome, size, work_size
+from truant.assumptions.profile import first_guess, limit, profile
+from truant.compile import entry
+from truant.setting import FloatArray
+
+
+@entry
+def exact_maximum(
+    C: FloatArray, levels: FloatArray, by_outcome: bool, theta: FloatArray, work: FloatArray
+) -> float:
+    """The maximum for reporting: tight stop."""
+    return maximise(C, levels, by_outcome, theta, REPORTING, np.nan, REPORTING.starts, False, work)
+
+
+@entry
+def exact_limit(
+    C: FloatArray,
+    levels: FloatArray,
+    by_outcome: bool,
+    z: float,
+    best: FloatArray,
+    highest: float,
+    work: FloatArray,
+) -> tuple[float, float]:
+    """at(z) for reporting, and the maximum it is measured from; `best` is replaced if a higher one turns up."""
+    state, rest = work[: len(best)], work[len(best) :]
+    guess = first_guess(mean_outcome(best, levels, C.shape[0] - 1), z, levels, C.sum())
+    while True:
+        copy(state, best)
+        u, higher = limit(C, levels, by_outcome, z, best, highest, guess, state, REPORTING, rest)
+        if not higher:
+            return u, highest
+        copy(best, state)
+        highest = fit(C, levels, by_outcome, best, REPORTING, np.nan, rest)
+
+
+@entry
+def exact_profile(
+    C: FloatArray, levels: FloatArray, by_outcome: bool, u: float, best: FloatArray, work: FloatArray
+) -> float:
+    """l(u) for reporting."""
+    out, rest = work[: len(best)], work[len(best) :]
+    copy(out, best)
+    return profile(C, levels, by_outcome, u, best, REPORTING, out, rest)
+
+
+class LikelihoodFit:
+    """The maximum of one arm's table, and its profile limits."""
+
+    def __init__(self, C: FloatArray, levels: FloatArray, by_outcome: bool) -> None:
+        K, L = C.shape[0] - 1, C.shape[1] - 1
+        self.table, self.levels, self.by_outcome = np.ascontiguousarray(C), np.asarray(levels), by_outcome
+        self.theta = np.empty(size(K, L, by_outcome))
+        self.log_likelihood = exact_maximum(self.table, self.levels, by_outcome, self.theta, self._work())
+
+    @property
+    def joint(self) -> FloatArray:
+        """pi[m,y] = P(m, y|a)."""
+        K, L = self.table.shape[0] - 1, self.table.shape[1] - 1
+        return self.theta[: K * L].reshape(K, L)
+
+    @property
+    def observation(self) -> FloatArray:
+        """g: P(O=1) given the outcome, or given the mediator."""
+        K, L = self.table.shape[0] - 1, self.table.shape[1] - 1
+        return self.theta[K * L : -K]
+
+    @property
+    def mediator_observation(self) -> FloatArray:
+        """lambda: P(Q=1) given the mediator."""
+        return self.theta[-(self.table.shape[0] - 1) :]
+
+    @property
+    def mean(self) -> float:
+        """Sum y pi[m,y]."""
+        return float(self.joint.sum(axis=0) @ self.levels)
+
+    def at(self, z: float) -> float:
+        """The value whose signed root is z."""
+        if z == 0:
+            return self.mean
+        u, self.log_likelihood = exact_limit(
+            self.table, self.levels, self.by_outcome, float(z), self.theta, self.log_likelihood, self._work()
+        )
+        return float(u)
+
+    def log_likelihood_at(self, u: float) -> float:
+        """l(u), the greatest log likelihood with mean outcome u."""
+        work = self._work()
+        return float(exact_profile(self.table, self.levels, self.by_outcome, float(u), self.theta, work))
+
+    def _work(self) -> FloatArray:
+        K, L = self.table.shape[0] - 1, self.table.shape[1] - 1
+        return np.empty(len(self.theta) + work_size(K, L, self.by_outcome))

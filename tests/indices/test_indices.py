@@ -281,3 +281,57 @@ def test_epsilon_is_a_probability(epsilon):
     with pytest.raises(InvalidValue) as refusal:
         EpsilonGreedy(epsilon)
     assert str(refusal.value) == f"epsilon must be in [0, 1], got {epsilon}."
+
+
+# the memory of the highest
+
+
+def play_along(values, knots, steps, memory, parameters, rng, out):  # type: ignore[no-untyped-def]
+    last = -1
+    for i in range(len(steps)):
+        arm = choose(values, knots, parameters, memory, last, i + 1, rng)  # noqa: F821 - bound by link
+        out[i, 0] = values[arm, 0]
+        out[i, 1] = values[:, 0].max()
+        values[arm, 0] += steps[i]
+        last = arm
+
+
+@pytest.mark.parametrize("index", [Ucb(), EpsilonGreedy(epsilon=0.0)])
+def test_remembering_the_second_never_misses_the_highest(index):
+    """Values of the pulled arm move up and down by steps with many ties, for 20,000 rounds."""
+    rng = np.random.default_rng(1)
+    steps = rng.choice([-1.0, -0.5, 0.0, 0.5], size=20_000)
+    out = np.empty((len(steps), 2))
+    generator = np.random.Generator(np.random.SFC64(2))
+    arguments = (
+        np.zeros((7, 1)),
+        np.zeros(1),
+        steps,
+        np.zeros(index.memory),
+        index.parameters(100),
+        generator,
+        out,
+    )
+    link(play_along, choose=index.choose)(*arguments)
+    assert np.array_equal(out[:, 0], out[:, 1])
+
+
+def test_random_pulls_do_not_spoil_the_memory():
+    """With epsilon .5, half the choices are of the highest for certain, and 1/7 of the rest by chance."""
+    index = EpsilonGreedy(epsilon=0.5)
+    rng = np.random.default_rng(1)
+    steps = rng.normal(size=20_000)
+    out = np.empty((len(steps), 2))
+    generator = np.random.Generator(np.random.SFC64(2))
+    arguments = (
+        np.zeros((7, 1)),
+        np.zeros(1),
+        steps,
+        np.zeros(index.memory),
+        index.parameters(100),
+        generator,
+        out,
+    )
+    link(play_along, choose=index.choose)(*arguments)
+    share = np.mean(out[:, 0] == out[:, 1])
+    assert share == pytest.approx(0.5 + 0.5 / 7, abs=4 * np.sqrt(0.57 * 0.43 / 20_000))

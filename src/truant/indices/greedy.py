@@ -24,8 +24,9 @@ def choose(
 ) -> int:
     """The highest at(0), or any arm with probability epsilon."""
     if parameters[0] > 0.0 and rng.random() < parameters[0]:
+        memory[1] = -1.0  # another arm's value may now change
         return int(rng.random() * values.shape[0])
-    return highest(values, rng)
+    return highest(values, memory, last, rng)
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class EpsilonGreedy(Index):
 
     epsilon: float = 0.1
     choose = staticmethod(choose)
+    memory = 2
 
     def __post_init__(self) -> None:
         if not isinstance(self.epsilon, int | float | np.number) or not 0 <= self.epsilon <= 1:

@@ -53,16 +53,25 @@ def read(values: FloatArray, knots: FloatArray, z: float) -> float:
 
 
 @hot
-def highest(values: FloatArray, rng: np.random.Generator) -> int:
-    """The arm with the highest first value; ties are broken at random."""
-    best, ties = 0, 1
+def highest(values: FloatArray, memory: FloatArray, last: int, rng: np.random.Generator) -> int:
+    """The arm with the highest first value; ties are broken at random.
+
+    Memory holds the arm last found highest and the value of the second: while it is that arm that is pulled and
+    it still beats the second, nothing needs comparing, since no other arm's value has changed.
+    """
+    if last >= 0 and memory[1] == last and values[last, 0] > memory[0]:
+        return last
+    best, ties, second = 0, 1, -np.inf
     for a in range(1, values.shape[0]):
         if values[a, 0] > values[best, 0]:
-            best, ties = a, 1
+            best, ties, second = a, 1, values[best, 0]
         elif values[a, 0] == values[best, 0]:
-            ties += 1
+            ties, second = ties + 1, values[a, 0]
             if rng.random() * ties < 1.0:
                 best = a
+        else:
+            second = max(second, values[a, 0])
+    memory[0], memory[1] = second, best
     return best
 
 

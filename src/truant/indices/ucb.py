@@ -30,7 +30,7 @@ def choose(
 ) -> int:
     """The highest at(sqrt(level log T)), which is the only knot; or at(sqrt(level log t)), read between knots."""
     if len(knots) == 1:  # with log T, an arm's score changes only when it is pulled
-        return highest(values, rng)
+        return highest(values, memory, last, rng)
     return highest_read(values, knots, np.sqrt(parameters[0] * np.log(t)), False, rng)
 
 
@@ -47,6 +47,7 @@ class Ucb(Index):
     level: str | float = "plain"
     horizon: str = "known"
     choose = staticmethod(choose)
+    memory = 2
 
     def __post_init__(self) -> None:
         if self.horizon not in ("known", "unknown"):

@@ -291,7 +291,8 @@ def play_along(values, knots, steps, memory, parameters, rng, out):  # type: ign
     for i in range(len(steps)):
         arm = choose(values, knots, parameters, memory, last, i + 1, rng)  # noqa: F821 - bound by link
         out[i, 0] = values[arm, 0]
-        out[i, 1] = values[:, 0].max()
+        for a in range(len(values)):
+            out[i, 1] = values[a, 0] if a == 0 else max(out[i, 1], values[a, 0])
         values[arm, 0] += steps[i]
         last = arm
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.assumptions.tables import best_by_optimiser, cells, log_likelihood, random_table
-from truant.assumptions import likelihood
+from truant.assumptions import likelihood, profile
 from truant.assumptions.exact import LikelihoodFit
 from truant.assumptions.linear import solve_mnar
 from truant.compile import link
@@ -148,3 +148,22 @@ def test_profile_intervals_cover(model):
         fit = fitted(table, by_outcome)
         roots.append(np.sqrt(2 * max(fit.log_likelihood - fit.log_likelihood_at(truth), 0)))
     assert 0.95 - 3 * 0.011 <= np.mean(np.array(roots) <= 1.96) <= 0.95 + 3 * 0.011
+
+
+def test_the_shortcut_for_choosing_is_the_maximum():
+    """Where the linear solution is feasible, and only there, the loop starts from it."""
+    rng = np.random.default_rng(12)
+    taken = 0
+    for _ in range(30):
+        table, _ = random_table(rng, 3, 3, 3000, True, False)
+        theta = np.empty(likelihood.size(3, 3, True))
+        feasible = profile.solved.py_func(table, theta, np.empty(likelihood.work_size(3, 3, True)))
+        assert feasible == solve_mnar(table, np.linspace(0, 1, 3)).feasible
+        if feasible:
+            fit = fitted(table, True)
+            value = log_likelihood(table, cells(theta[:9].reshape(3, 3), theta[9:12], theta[12:], True))
+            assert value == pytest.approx(fit.log_likelihood, abs=1e-5)
+            taken += 1
+    assert 10 <= taken < 30
+    missing, _ = random_table(rng, 3, 3, 3000, True, True)
+    assert not profile.solved.py_func(missing, theta, np.empty(200))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from truant.assumptions.likelihood import CHOOSING, Care, copy, fit, maximise, mean_outcome
+from truant.assumptions.linear import eliminate
 from truant.compile import lean
 from truant.setting import FloatArray
 
@@ -104,6 +105,29 @@ def first_guess(mean: float, z: float, levels: FloatArray, pulls: float) -> floa
 
 
 @lean
+def solved(C: FloatArray, theta: FloatArray, work: FloatArray) -> bool:
+    """Write the linear solution into `theta`, if there is one: K = L, no mediator missing, no negative odds."""
+    K, L = C.shape[0] - 1, C.shape[1] - 1
+    if K != L or C[K].sum() > 0.0:
+        return False
+    x, system = work[:L], work[L : L + L * (L + 1)].reshape(L, L + 1)
+    for m in range(K):
+        for y in range(L + 1):
+            system[m, y] = C[m, y]
+    if not eliminate(system, x):
+        return False
+    total = C.sum()
+    for y in range(L):
+        if x[y] < 0.0:
+            return False
+        theta[K * L + y] = 1.0 / (1.0 + x[y])
+        theta[K * L + L + y] = 1.0
+        for m in range(K):
+            theta[m * L + y] = C[m, y] * (1.0 + x[y]) / total
+    return True
+
+
+@lean
 def fill_from_likelihood(
     C: FloatArray,
     by_outcome: bool,
@@ -121,7 +145,10 @@ def fill_from_likelihood(
     P = K * L + (L if by_outcome else K) + K
     warm = memory[0] == K
     best = memory[1 : 1 + P]
-    highest = maximise(C, levels, by_outcome, best, CHOOSING, np.nan, CHOOSING.starts, warm, work)
+    if by_outcome and solved(C, best, work):  # a feasible linear solution is the maximum
+        highest = fit(C, levels, by_outcome, best, CHOOSING, np.nan, work)
+    else:
+        highest = maximise(C, levels, by_outcome, best, CHOOSING, np.nan, CHOOSING.starts, warm, work)
     pulls = C.sum()
     again = 0
     k = 0

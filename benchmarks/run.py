@@ -1,0 +1,163 @@
+"""Speed side by side: each kernel against a C floor in one process, and peers in an environment of their own.
+
+Figures are medians of CPU time, interleaved, and go to RESULTS.md with the command, the machine and the date.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from truant.lab.simulate import simulate
+from truant.worlds import World, make
+
+HERE = Path(__file__).parent
+HORIZON, REPEATS = 1_000_000, 7
+FLOORS = {
+    "paper-mcar": ("mar", "run_mcar"),
+    "paper-mar": ("mar", "run_mar"),
+    "paper-mnar": ("mnar", "run_mnar"),
+}
+TARGETS = {
+    ("mar", "mar-ucb"): 200,
+    ("mar", "mar-sharp-ucb"): 200,
+    ("mar", "mar-thompson"): 500,
+    ("mnar", "mnar-ucb"): 500,
+    ("mediator-mnar", "mediator-mnar-ucb"): 700,
+}
+
+
+def built(folder: str) -> ctypes.CDLL:
+    library = f"{folder}/floor.so"
+    flags = ["-O3", "-march=native", "-shared", "-fPIC"]
+    subprocess.run(["gcc", *flags, str(HERE / "floor.c"), "-o", library, "-lm"], check=True)
+    return ctypes.CDLL(library)
+
+
+def floor_cost(library: ctypes.CDLL, name: str, world: World, seed: int) -> float:
+    """CPU nanoseconds per round of one run in C."""
+    if name == "run_mnar":
+        first, second = np.asarray(world.setting.levels), world.setting.condition_numbers[:, 0].copy()  # type: ignore[index]
+    else:
+        first, second = world.outcome_means, world.outcome_sd  # type: ignore[attr-defined]
+    arrays = [np.ascontiguousarray(array) for array in (*world.tables[:2], first, second)]
+    pulls = np.zeros(world.setting.arms, np.int64)
+    pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in (*arrays, pulls)]
+    sizes = (ctypes.c_uint64(seed), ctypes.c_int64(HORIZON), world.setting.arms, world.setting.mediators)
+    start = time.thread_time_ns()
+    getattr(library, name)(*sizes, *pointers[:4], ctypes.c_double(2.0), pointers[4])
+    return (time.thread_time_ns() - start) / HORIZON
+
+
+def cost(world: World | str, policy: str, horizon: int = HORIZON, runs: int = 1, seed: int = 1) -> float:
+    """CPU nanoseconds per round of ours."""
+    result = simulate(world, policy, horizon=horizon, runs=runs, seed=seed, threads=1, progress=False)
+    return float(np.mean(result.nanoseconds) / horizon)
+
+
+def against_the_floor() -> list[str]:
+    rows = ["| policy | C floor, ns | truant, ns | ratio | target |", "|---|---|---|---|---|"]
+    with tempfile.TemporaryDirectory() as folder:
+        library = built(folder)
+        for policy, (world_name, name) in FLOORS.items():
+            world = make(world_name, seed=3)
+            cost(world, policy, horizon=1000)  # compiled
+            pairs = [
+                (floor_cost(library, name, world, i), cost(world, policy, seed=i))
+                for i in range(1, REPEATS + 1)
+            ]
+            floor, ours = np.median(pairs, axis=0)
+            ratio = np.median([b / a for a, b in pairs])
+            rows.append(f"| `{policy}` | {floor:.1f} | {ours:.1f} | {ratio:.2f} | at most 1.5 |")
+    return rows
+
+
+def own_policies() -> list[str]:
+    rows = ["| world | policy | ns per round | target |", "|---|---|---|---|"]
+    for (world, policy), target in TARGETS.items():
+        value = cost(world, policy, horizon=100_000, runs=20)
+        rows.append(f"| `{world}` | `{policy}` | {value:.0f} | at most {target} |")
+    return rows
+
+
+def sizes() -> list[str]:
+    rows = ["| policy | arms 10 | 100 | 1000 | 10,000 |", "|---|---|---|---|---|"]
+    for policy in ("mar-ucb", "mar-thompson"):
+        costs = [cost(f"mar:arms={n}", policy, horizon=200_000) for n in (10, 100, 1000, 10_000)]
+        rows.append(f"| `{policy}` | " + " | ".join(f"{value:.0f}" for value in costs) + " |")
+    rows += ["", "| policy | K = L = 2 | 5 | 10 | 20 |", "|---|---|---|---|---|"]
+    for policy, world in (("mar-ucb", "mar:K={}"), ("mnar-ucb", "mnar-clear:K={0},L={0}")):
+        costs = [cost(world.format(k), policy, horizon=100_000, runs=3) for k in (2, 5, 10, 20)]
+        rows.append(f"| `{policy}` | " + " | ".join(f"{value:.0f}" for value in costs) + " |")
+    return rows
+
+
+def start_up() -> list[str]:
+    def seconds(code: str) -> float:
+        program = f"import time; {code}; print(time.process_time())"
+        outputs = [
+            subprocess.run([sys.executable, "-c", program], capture_output=True, text=True) for _ in range(3)
+        ]
+        return float(np.median([float(output.stdout) for output in outputs]))
+
+    first = "import truant; truant.simulate('mar', 'mar-ucb', horizon=1000, runs=2, progress=False)"
+    empty = seconds("pass")
+    rows = [
+        ("`import numpy`", "import numpy"),
+        ("`import truant`", "import truant"),
+        ("and first `simulate`", first),
+    ]
+    cells = [f"| {name} | {seconds(code) - empty:.2f} |" for name, code in rows]
+    command = "import subprocess; subprocess.run(['truant', '--help'], stdout=-3)"
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", command], check=True)
+    help_time = time.perf_counter() - start
+    return ["| what | CPU seconds |", "|---|---|", *cells, f"| `truant --help` (wall) | {help_time:.2f} |"]
+
+
+def peers(environment: Path) -> list[str]:
+    means = [str(mean) for mean in make("mcar", seed=1).means]
+    command = [str(environment / "bin/python"), str(HERE / "peers.py"), *means]
+    theirs = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    ours = cost(make("mcar", seed=1, gamma=1.0), "paper-mcar")
+    rows = ["| package | ns per round | truant's `paper-mcar` is faster by |", "|---|---|---|"]
+    return rows + [f"| {name} | {value:,.0f} | {value / ours:,.0f}x |" for name, value in theirs.items()]
+
+
+def main() -> None:
+    if "--peers" in sys.argv:
+        environment = Path(sys.argv[sys.argv.index("--peers") + 1])
+    else:
+        environment = None
+    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    parts = [
+        "# Speed",
+        f"`make bench`, {datetime.date.today()}, {machine}. n = 10, K = L = 5 unless said; one core.",
+        "## Against a scalar C floor\n\nSame process, same instance, interleaved; medians of CPU time.",
+        "\n".join(against_the_floor()),
+        "## Policies of our own\n\nMean over 20 instances of 100,000 rounds.",
+        "\n".join(own_policies()),
+        "## Size of the problem\n\nNanoseconds per round.",
+        "\n".join(sizes()),
+        "## Start, with a warm cache",
+        "\n".join(start_up()),
+    ]
+    if environment:
+        parts += ["## Others, nothing missing, 10 arms, UCB", "\n".join(peers(environment))]
+    text = "\n\n".join(parts) + "\n"
+    (HERE / "RESULTS.md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

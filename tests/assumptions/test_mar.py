@@ -8,6 +8,7 @@ from truant.assumptions.mediator_mar import MediatorMar
 from truant.assumptions.mediator_mar import fill as fill_mediator_mar
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
+from truant.lab.simulate import simulate
 from truant.setting import Setting
 from truant.worlds import RealWorld
 
@@ -188,6 +189,7 @@ def choosing_formula(row, all_rows, kappa, s0, levels, known=None):
     s_all = (totals[0] + 2 * s0**2) / (totals[1] + 2)
     ss, df = squares(row[:levels])
     s2 = (ss + 10 * s_all) / (df + 10)
+    kappa *= min(1, s2 / 2**2)  # half the range is 2
     cells = row[:levels]
     N, n = cells[:, 0], cells[:, 1]
     p = N / N.sum() if known is None else np.append(known, 0)
@@ -210,7 +212,7 @@ def test_choosing_by_hand(name):
     p = rng.dirichlet(np.ones(4))
     levels = 4 if name == "mediator-mar" else 5
     functions = {"mar": fill, "mar-known": fill_known, "mediator-mar": fill_mediator_mar, "mcar": fill_mcar}
-    parameters = np.concatenate([[setting.centre, 1.0, 1.5**2], p])
+    parameters = np.concatenate([[setting.centre, 1.0, 1.5**2, 2.0**2], p])
     table = counts.table
     if name == "mcar":  # one cell that holds everything
         table = np.concatenate([table.sum(axis=1, keepdims=True)], axis=1)
@@ -223,19 +225,31 @@ def test_choosing_by_hand(name):
     mu, v = choosing_formula(table[0], table, 1.0, 1.5, levels, p if name == "mar-known" else None)
     if name == "mcar":
         n, total = table[0, 0, 1:3]
-        mu = total / (n + 1)
         ss, df = table[0, 0, 3] - total**2 / n, n - 1
         all_ss = sum(t[0, 3] - t[0, 2] ** 2 / t[0, 1] for t in table)
         s_all = (all_ss + 2 * 1.5**2) / (table[:, 0, 1].sum() - 3 + 2)
-        v = (ss + 10 * s_all) / (df + 10) / (n + 1)
+        s2 = (ss + 10 * s_all) / (df + 10)
+        kappa = min(1, s2 / 2**2)
+        mu, v = total / (n + kappa), s2 / (n + kappa)
     assert values[0] == pytest.approx(setting.centre + mu, rel=1e-10)
     assert values[1] == pytest.approx(setting.centre + mu + 2 * np.sqrt(v), rel=1e-10)
 
 
 def test_an_empty_cell_shrinks_to_the_centre_of_the_range():
     setting = Setting(arms=1, mediators=2, low=0, high=2)
-    counts = Counts.fold(setting, [0] * 200, [0] * 100 + [1] * 100, [5.0] * 100 + [np.nan] * 100)
+    outcomes = [4.0, 6.0] * 50 + [np.nan] * 100  # sd 1, half the range 1: a whole pseudo-observation
+    counts = Counts.fold(setting, [0] * 200, [0] * 100 + [1] * 100, outcomes)
     values = np.zeros(1)
     parameters = Mar().curve(setting).parameters[0]
     fill.py_func(counts.table[0], np.zeros(2), np.zeros(2), parameters, np.zeros(1), values)
     assert values[0] == pytest.approx(1 + 0.5 * 400 / 101)
+
+
+@pytest.mark.parametrize("policy", ["mcar-ucb", "mar-ucb", "mar-thompson", "mar-sharp-ucb"])
+@pytest.mark.parametrize("low", [0.0, -10.0])
+def test_little_noise_or_a_lopsided_range_locks_nothing_in(policy, low):
+    """With a pseudo-observation of fixed weight the good arm is given up after a few pulls in half the runs."""
+    p, means = [[0.5, 0.5]] * 2, [[0.2, 0.4], [0.7, 0.9]]
+    world = RealWorld(p, means, 0.5, outcome_sd=0.05, low=low, high=1)
+    result = simulate(world, policy, horizon=5000, runs=40, seed=2, progress=False)
+    assert result.best_arm_share.min() > 0.95

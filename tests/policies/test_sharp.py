@@ -50,11 +50,12 @@ def by_hand(rows, arm, setting, horizon, f, levels):
     room = np.array([b(v) for v in variances]) + omega
     room[np.argmax(omega)] = max(room[np.argmax(omega)], 0)
     tops = [m + np.sqrt(2 * v * x) for m, v, x in zip(means, variances, room, strict=True) if x >= 0]
-    r = cells[:levels, 2] / (n + 1)
+    kappa = min(1, s2 / ((setting.high - setting.low) / 2) ** 2)
+    r = cells[:levels, 2] / (n + kappa)
     mu = p @ r
-    spread = p @ (r - mu) ** 2 - np.sum(p * (1 - p) * s2 * n / (n + 1) ** 2)
+    spread = p @ (r - mu) ** 2 - np.sum(p * (1 - p) * s2 * n / (n + kappa) ** 2)
     B = (N.sum() * max(spread, 0) + s2 / 2) / (N.sum() + 2)
-    v = np.sum(p**2 * s2 / (n + 1)) + B / N.sum()
+    v = np.sum(p**2 * s2 / (n + kappa)) + B / N.sum()
     floor, ceiling = mu + np.sqrt(2 * v * f * b(v)), mu + np.sqrt(2 * v * b(v))
     return float(np.clip(max(tops), floor, ceiling)), (floor, ceiling)
 

@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from truant.assumptions.assumption import Assumption, Curve, Estimate, per_arm
-from truant.assumptions.normal import pooled_variance, straight
+from truant.assumptions.assumption import Assumption, Curve, Estimate
+from truant.assumptions.normal import pooled_variance, pseudo_observations, shrinking, straight
 from truant.compile import hot
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue, NotIdentified
@@ -26,7 +26,7 @@ class Mar(Assumption):
 
     Parameters
     ----------
-    kappa : pseudo-observations per cell at the centre of the range, when choosing.
+    kappa : pseudo-observations per cell at the centre of the range when choosing (fewer if noise is small).
     known : P(M|a) is known (the setting's) instead of estimated.
     estimator : for reporting; "horvitz-thompson" and "aipw" use `observation_probabilities`.
     observation_probabilities : P(O=1|m,a), shape (arms, K); empirical unless given.
@@ -52,7 +52,7 @@ class Mar(Assumption):
     def curve(self, setting: Setting) -> Curve:
         """Shrunk cell means; the spread between cells counts only where p is estimated."""
         self.check(setting)
-        parameters = per_arm(setting, setting.centre, self.kappa, setting.outcome_scale**2)
+        parameters = shrinking(setting, self.kappa)
         if not self.known:
             return Curve(fill=fill, parameters=parameters, memory=lambda knots: 2, shared=2)
         p = setting.mediator_probabilities
@@ -205,7 +205,6 @@ def weigh(
     row: FloatArray, levels: int, memory: FloatArray, shared: FloatArray, parameters: FloatArray
 ) -> tuple[float, float, float, float, float]:
     """Over the first `levels` rows: mean about the centre, sum p^2 s^2/(n+kappa), sum p (r-mu)^2, N, s^2."""
-    kappa = parameters[1]
     pulls = within = freedom = 0.0
     for m in range(levels):
         n = row[m, OBSERVED]
@@ -214,6 +213,7 @@ def weigh(
             within += max(row[m, SQUARES] - row[m, SUM] * row[m, SUM] / n, 0.0)
             freedom += n - 1.0
     variance = pooled_variance(memory, shared, within, freedom, parameters[2])
+    kappa = pseudo_observations(parameters, variance)
     pulls = max(pulls, 1.0)
     mean = square = error = 0.0
     for m in range(levels):
@@ -238,10 +238,11 @@ def fill_known(
     """P known: the same without the spread between cells."""
     levels = row.shape[0] - 1
     variance = weigh(row, row.shape[0], memory, shared, parameters)[4]
+    kappa = pseudo_observations(parameters, variance)
     mean = error = 0.0
     for m in range(levels):
-        p = parameters[3 + m]
-        thickness = 1.0 / (row[m, OBSERVED] + parameters[1])
+        p = parameters[4 + m]
+        thickness = 1.0 / (row[m, OBSERVED] + kappa)
         mean += p * row[m, SUM] * thickness
         error += p * p * thickness
     straight(parameters[0] + mean, error * variance, knots, values)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truant.assumptions.assumption import Assumption, Curve, Estimate, per_arm
-from truant.assumptions.normal import pooled_variance, straight
+from truant.assumptions.assumption import Assumption, Curve, Estimate
+from truant.assumptions.normal import pooled_variance, pseudo_observations, shrinking, straight
 from truant.compile import hot
 from truant.counts import OBSERVED, SQUARES, SUM, Counts
 from truant.errors import NotIdentified
@@ -19,7 +19,9 @@ class Mcar(Assumption):
     """Missing completely at random: the mean of the observed outcomes is the arm's value."""
 
     needs = "an observed outcome in each arm"
-    kappa: float = 1.0  # pseudo-observations at the centre of the range, when choosing
+    kappa: float = (
+        1.0  # pseudo-observations at the centre of the range when choosing (fewer if noise is small)
+    )
 
     def __post_init__(self) -> None:
         positive_number("kappa", self.kappa)
@@ -29,8 +31,7 @@ class Mcar(Assumption):
 
     def curve(self, setting: Setting) -> Curve:
         """Shrunk mean of the observed, with the pooled scale."""
-        parameters = per_arm(setting, setting.centre, self.kappa, setting.outcome_scale**2)
-        return Curve(fill=fill, parameters=parameters, memory=lambda knots: 2, shared=2)
+        return Curve(fill=fill, parameters=shrinking(setting, self.kappa), memory=lambda knots: 2, shared=2)
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """S/n, with variance s^2/n."""
@@ -51,8 +52,7 @@ def fill(
     knots: FloatArray,
     values: FloatArray,
 ) -> None:
-    """R = (S + kappa c)/(n + kappa), v = s^2/(n + kappa); sums are about c."""
-    centre, kappa, prior = parameters[0], parameters[1], parameters[2]
+    """Mean (S + kappa c)/(n + kappa), v = s^2/(n + kappa); sums are about c."""
     n = total = squares = 0.0
     for m in range(row.shape[0]):
         n += row[m, OBSERVED]
@@ -62,8 +62,9 @@ def fill(
     if n > 1:
         within = max(squares - total * total / n, 0.0)
         freedom = n - 1.0
-    variance = pooled_variance(memory, shared, within, freedom, prior)
-    straight(centre + total / (n + kappa), variance / (n + kappa), knots, values)
+    variance = pooled_variance(memory, shared, within, freedom, parameters[2])
+    n += pseudo_observations(parameters, variance)
+    straight(parameters[0] + total / n, variance / n, knots, values)
 
 
 parts = {"mcar": Mcar}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from truant.assumptions.assumption import Assumption, Curve, Estimate, per_arm
+from truant.assumptions.assumption import Assumption, Curve, Estimate
 from truant.assumptions.mar import Cells, weigh
-from truant.assumptions.normal import straight
+from truant.assumptions.normal import shrinking, straight
 from truant.compile import hot
 from truant.counts import Counts
 from truant.setting import FloatArray, Setting, positive_number
@@ -21,7 +21,7 @@ class MediatorMar(Assumption):
     """Outcome missing at random given the mediator, and the mediator itself missing at random."""
 
     needs = "pulls with the mediator seen, and among them an observed outcome at each level that occurs"
-    kappa: float = 1.0  # pseudo-observations per cell at the centre of the range, when choosing
+    kappa: float = 1.0  # pseudo-observations per cell at the centre, when choosing (fewer if noise is small)
 
     def __post_init__(self) -> None:
         positive_number("kappa", self.kappa)
@@ -31,8 +31,7 @@ class MediatorMar(Assumption):
 
     def curve(self, setting: Setting) -> Curve:
         """The shrunk estimate of `mar` on the pulls with the mediator seen."""
-        parameters = per_arm(setting, setting.centre, self.kappa, setting.outcome_scale**2)
-        return Curve(fill=fill, parameters=parameters, memory=lambda knots: 2, shared=2)
+        return Curve(fill=fill, parameters=shrinking(setting, self.kappa), memory=lambda knots: 2, shared=2)
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """sum_m p_m mu_m, p_m the share among pulls with the mediator seen."""

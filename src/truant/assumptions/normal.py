@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from truant.assumptions.assumption import per_arm
 from truant.compile import hot
-from truant.setting import FloatArray
+from truant.setting import FloatArray, Setting
 
 ARM_WEIGHT = 10.0  # degrees of freedom that the pooled scale counts for in an arm's own
 PRIOR_WEIGHT = 2.0  # degrees of freedom that the stated scale counts for in the pooled one
+
+
+def shrinking(setting: Setting, kappa: float) -> FloatArray:
+    """The parameters of a shrunk estimate, for each arm: centre, kappa, s_0^2 and the square of half the range."""
+    half = (setting.high - setting.low) / 2
+    return per_arm(setting, setting.centre, kappa, setting.outcome_scale**2, half**2)
+
+
+@hot
+def pseudo_observations(parameters: FloatArray, variance: float) -> float:
+    """How many observations the centre of the range counts for: kappa, and less where noise is small.
+
+    A cell's mean can be half the range away from the centre. Where outcomes are less noisy than that, a whole
+    pseudo-observation would pull a thin cell to the centre with more certainty than there is, and a good arm
+    would never be looked at again; kappa s^2/h^2 amounts to a prior as wide as the range.
+    """
+    return float(parameters[1] * min(1.0, variance / parameters[3]))
 
 
 @hot

@@ -16,6 +16,7 @@ from truant.assumptions import Assumption, Curve
 from truant.assumptions.assumption import per_arm
 from truant.assumptions.mar import Mar, weigh
 from truant.assumptions.mediator_mar import MediatorMar
+from truant.assumptions.normal import pseudo_observations
 from truant.compile import hot, lean
 from truant.counts import OBSERVED, PULLS, SUM
 from truant.errors import InvalidValue
@@ -62,13 +63,14 @@ def fill(
     values: FloatArray,
 ) -> None:
     """The index itself, whatever the knots; `shared` has the pooled scale and room for the grid."""
-    centre, multiple, floor, horizon = parameters[0], parameters[3], parameters[4], parameters[5]
-    levels = row.shape[0] - 1 if parameters[6] else row.shape[0]
+    centre, multiple, floor, horizon = parameters[0], parameters[4], parameters[5], parameters[6]
+    levels = row.shape[0] - 1 if parameters[7] else row.shape[0]
     mean, error, between, pulls, variance = weigh(row, levels, memory, shared, parameters)
+    kappa = pseudo_observations(parameters, variance)
     noise = 0.0
     for m in range(levels):
         p, n = row[m, PULLS] / pulls, row[m, OBSERVED]
-        noise += p * (1.0 - p) * variance * n / ((n + 1.0) * (n + 1.0))
+        noise += p * (1.0 - p) * variance * n / ((n + kappa) * (n + kappa))
     spread = (pulls * max(between - noise, 0.0) + variance / 2) / (pulls + 2)
     plain = error + spread / pulls
     bold = 2.0 * plain * multiple * boldness(plain, variance, horizon)

@@ -362,3 +362,26 @@ def test_different_levels_are_not_merged():
     other = Setting(arms=2, mediators=2, levels=(0.0, 0.5, 1.0))
     with pytest.raises(InvalidValue, match=r"levels \(0\.0, 0\.3, 1\.0\), .* levels \(0\.0, 0\.5, 1\.0\)\.$"):
         Counts.empty(DISCRETE).merge(Counts.empty(other))
+
+
+def test_masks_dates_and_numbers_beyond_squaring_are_refused():
+    setting = Setting(arms=2, mediators=2)
+    for outcomes, match in [
+        (np.ma.array([1.0], mask=[True]), "masked array"),
+        (np.array(["2020-01-01"], "datetime64[D]"), "must be numbers"),
+        ([1e200], "within ±1e\\+150"),
+        ([[1.0], [1.0, 2.0]], "plain column"),
+    ]:
+        with pytest.raises(InvalidValue, match=match):
+            Counts.fold(setting, [0], [1], outcomes)
+    with pytest.raises(InvalidValue, match="masked array"):
+        Counts.fold(setting, [0], np.ma.array([1], mask=[True]), [1.0])
+
+
+@pytest.mark.parametrize("pull", [([0, 1], 0, 1.0), (0, [0, 1], 1.0), (0, 0, [1.0, 0.0])])
+@pytest.mark.parametrize("levels", [None, (0.0, 1.0)])
+def test_update_takes_one_pull(pull, levels):
+    counts = Counts.empty(Setting(arms=2, mediators=2, levels=levels))
+    with pytest.raises(InvalidValue, match="must be a single value"):
+        counts.update(*pull)
+    assert counts.table.sum() == 0

@@ -124,13 +124,17 @@ def check_index(index: Index, horizon: int = 1000) -> None:
         _demand(
             np.all(np.isfinite(knots)) and np.all(np.diff(knots) > 0), "knots must be finite and increase."
         )
-        usual = np.sort(rng.normal(size=(4, len(knots))), axis=1)
-        tied, endless = np.zeros_like(usual), usual.copy()
-        endless[1] = np.inf
-        for values in (usual, tied, endless):
-            choices = [_chosen(index, values, knots, horizon) for _ in range(2)]
-            _demand(choices[0] == choices[1], "the same generator must give the same choice.")
-            _demand(0 <= choices[0] < 4, f"the choice must be an arm from 0 to 3, got {choices[0]}.")
+        for arms in (4, 3, 2, 1):
+            usual = np.sort(rng.normal(size=(arms, len(knots))), axis=1)
+            tied, endless = np.zeros_like(usual), usual.copy()
+            endless[-1] = np.inf
+            for values in (usual, tied, endless):
+                choices = [_chosen(index, values, knots, horizon) for _ in range(2)]
+                _demand(choices[0] == choices[1], "the same generator must give the same choice.")
+                _demand(
+                    0 <= choices[0] < arms,
+                    f"the choice must be an arm from 0 to {arms - 1}, got {choices[0]}.",
+                )
 
 
 def _chosen(index: Index, values: FloatArray, knots: FloatArray, horizon: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import sys
@@ -45,6 +46,10 @@ class Commands(click.Group):
         """Run a command; what truant refuses is said in one sentence."""
         try:
             return super().invoke(ctx)
+        except MemoryError:
+            _refuse(
+                ctx, InvalidValue("This needs more memory than there is; ask for fewer arms, levels or runs.")
+            )
         except (TruantError, click.UsageError) as error:
             if isinstance(error, click.UsageError) and not ctx.meta["truant.json"]:
                 raise  # click says it well, with a hint at --help
@@ -171,11 +176,13 @@ def simulate(
         sys.exit(130)
     if simulation.runs < runs:
         click.echo(f"Stopped after {simulation.runs} of {runs} runs; what follows is about these.", err=True)
+    written = _write(simulation, out, chart, log)  # before anything that can fail, such as a closed pipe
     if as_json:
         click.echo(json.dumps(simulation.summary(), indent=2))
     else:
         _console().print(simulation)
-    _write(simulation, out, chart, log, quiet=as_json)
+    for path in written:
+        click.echo(f"Wrote {path}", err=as_json)  # with --json, stdout is JSON and nothing else
 
 
 def _default_policies(world: str) -> list[str]:
@@ -187,7 +194,7 @@ def _default_policies(world: str) -> list[str]:
     return ["naive-ucb", f"{max(named_after, key=len, default='mar')}-ucb", "oracle-ucb"]
 
 
-def _write(simulation: Simulation, out: Path | None, chart: Path | None, log: bool, quiet: bool) -> None:
+def _write(simulation: Simulation, out: Path | None, chart: Path | None, log: bool) -> list[Path]:
     written = []
     if out:
         written.append(simulation.save(out))
@@ -195,8 +202,7 @@ def _write(simulation: Simulation, out: Path | None, chart: Path | None, log: bo
         from truant.charts import save_chart
 
         written.append(save_chart(simulation.chart(log=log), chart))
-    for path in written:
-        click.echo(f"Wrote {path}", err=quiet)  # with --json, stdout is JSON and nothing else
+    return written
 
 
 def _console() -> Console:
@@ -223,7 +229,11 @@ def _parts(kind: str) -> Iterable[dict[str, Any]]:
     from truant import registry
 
     for name in registry.names(kind):
-        part = registry.find(kind, name)
+        try:
+            part = registry.find(kind, name)
+        except InvalidValue as error:  # a broken part of another package; the others are still good
+            yield {"name": name, "summary": str(error), "parameters": {}}
+            continue
         needs = {"needs": part.build().needs} if kind == "assumption" else {}
         yield {"name": name, "summary": part.summary, **needs, "parameters": part.parameters}
 
@@ -263,7 +273,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
 
 
 def _value(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+    return ",".join(map(_value, value)) if isinstance(value, tuple | list) else str(value)
 
 
 _listing("world", "List the worlds and what can be set.")
@@ -289,6 +299,9 @@ def completion(shell: str | None) -> None:
 
 def main() -> None:
     """The entry point of the `truant` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without a sign gets "?" in its place
     cli(prog_name="truant")
 
 

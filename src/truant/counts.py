@@ -9,6 +9,7 @@ Discrete outcomes: per arm the table C[m or missing, y or missing].
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from truant.compile import hot
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, IntArray, Setting
 
+LARGEST_OUTCOME = 1e150  # whose square is still a number
 PULLS, OBSERVED, SUM, SQUARES = range(4)  # columns of the real layout
 
 
@@ -66,6 +68,10 @@ class Counts:
             raise InvalidValue(f"Columns must have one length, got {a.size}, {m.size} and {y.size}.")
         if np.any(np.isinf(y)):
             raise InvalidValue("Outcomes must be finite numbers or missing, got an infinite one.")
+        if np.any(np.abs(y) > LARGEST_OUTCOME):
+            raise InvalidValue(
+                f"Outcomes must be missing or within ±{LARGEST_OUTCOME:g}, got one that is not."
+            )
         cell = a * rows + m
         if counts.levels is not None:
             flat = np.bincount(cell * width + counts._level_codes(y), minlength=counts.table.size)
@@ -86,11 +92,16 @@ class Counts:
     def update(self, arm: int, mediator: int | None, outcome: float | None) -> None:
         """Add one pull, in place; None means missing."""
         n, rows, _ = self.table.shape
+        for name, value in (("arm", arm), ("mediator", mediator), ("outcome", outcome)):
+            if np.ndim(value) > 0:  # type: ignore[arg-type]
+                raise InvalidValue(f"update takes one pull; {name} must be a single value, got {value!r}.")
         a = _codes("arm", [arm], 0, n)[0]
         m = rows - 1 if mediator is None else _codes("mediator", [mediator], 0, rows - 1)[0]
         y = _numbers([np.nan if outcome is None else outcome])[0]
         if np.isinf(y):
             raise InvalidValue(f"An outcome must be a finite number or missing, got {outcome}.")
+        if np.abs(y) > LARGEST_OUTCOME:
+            raise InvalidValue(f"An outcome must be missing or within ±{LARGEST_OUTCOME:g}, got {outcome}.")
         if self.levels is None:
             record_real.py_func(self.table[a], m, y - self.centre)  # type: ignore[attr-defined]
         else:
@@ -147,14 +158,31 @@ class Counts:
 
 
 def _numbers(outcomes: npt.ArrayLike) -> FloatArray:
+    column = _column("outcome", outcomes)
+    if column.dtype.kind in "mM":
+        raise InvalidValue(f"Outcomes must be numbers or missing, got {column.dtype}.")
     try:
-        return np.asarray(outcomes, dtype=np.float64)
+        return np.asarray(outcomes, np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidValue(f"Outcomes must be numbers or missing: {error}.") from None
 
 
+def _column(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """The values as an array; a mask would be lost on the way, so a masked array is refused."""
+    if np.ma.isMaskedArray(values):
+        raise InvalidValue(
+            f"{name} must not be a masked array; write its missing values as NaN (mediators: -1)."
+        )
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise InvalidValue(
+            f"{name} must be a plain column of values, got one with rows of its own."
+        ) from None
+
+
 def _codes(name: str, values: npt.ArrayLike, low: int, end: int) -> IntArray:
-    array = np.asarray(values)
+    array = _column(name, values)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise InvalidValue(f"{name} codes must be whole numbers, got {array.dtype}.")
     if array.size and (array.min() < low or array.max() >= end):

@@ -16,7 +16,11 @@ TABLES = (".parquet",)
 
 def output_path(path: str | os.PathLike[str], suffixes: Sequence[str]) -> Path:
     """The path, if a file of one of these kinds can be written there; or a clear refusal."""
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidValue(f"A file name is needed, got {path!r}.")
     target, name = Path(path), os.fspath(path)
+    if "\0" in name or len(target.name.encode()) > 255:
+        raise InvalidValue(f"{name[:60]!r} cannot be a file name: it is too long, or has a NUL character.")
     if target.suffix.lower() not in suffixes:
         *others, last = suffixes
         listed = f"{', '.join(others)} or {last}" if others else last
@@ -34,7 +38,7 @@ def output_path(path: str | os.PathLike[str], suffixes: Sequence[str]) -> Path:
 @contextmanager
 def written_whole(target: Path) -> Iterator[Path]:
     """A temporary path beside the target that takes its place when the block ends without an error."""
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+    temporary = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
         yield temporary
         os.replace(temporary, target)

@@ -68,8 +68,22 @@ def find(kind: str, name: str) -> Part:
         return Part(kind, name, built_in[name])
     offered = _offered(kind)
     if name in offered:
-        return Part(kind, name, offered[name].load())
+        return Part(kind, name, _loaded(kind, offered[name]))
     raise unknown(kind, name, names(kind))
+
+
+def _loaded(kind: str, point: EntryPoint) -> Factory:
+    """The factory that another package offers; whatever is wrong with it is said in one sentence."""
+    package = point.dist.name if point.dist else "another package"
+    try:
+        factory: Factory = point.load()
+    except Exception as error:
+        raise InvalidValue(f"The {kind} {point.name!r} of {package} cannot be loaded: {error}.") from error
+    if not callable(factory):
+        raise InvalidValue(
+            f"The {kind} {point.name!r} of {package} must be a class or function, got {factory!r}."
+        )
+    return factory
 
 
 def names(kind: str) -> list[str]:

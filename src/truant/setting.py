@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from truant.errors import InvalidValue
+
+LARGEST = 10**15  # of anything that is counted
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -97,15 +100,17 @@ def whole_number(name: str, value: object, at_least: int) -> int:
     """The value as an int, or a clear refusal."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer | float):
         raise InvalidValue(f"{name} must be a whole number, got {value!r}.")
-    if not np.isfinite(value) or int(value) != value or value < at_least:
+    if not math.isfinite(value) or int(value) != value or value < at_least:
         raise InvalidValue(f"{name} must be a whole number of at least {at_least}, got {value}.")
+    if value > LARGEST:
+        raise InvalidValue(f"{name} must be at most {LARGEST:,}, got {value}.")
     return int(value)
 
 
 def positive_number(name: str, value: object, or_zero: bool = False) -> float:
     """The value as a finite float above zero (or at least zero), or a clear refusal."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not np.isfinite(value) or value < 0 or (value == 0 and not or_zero):  # type: ignore[operator, call-overload]
+    if not number or not math.isfinite(value) or value < 0 or (value == 0 and not or_zero):  # type: ignore[arg-type, operator]
         kind = "a number of at least 0" if or_zero else "a positive number"
         raise InvalidValue(f"{name} must be {kind}, got {value!r}.")
     return float(value)  # type: ignore[arg-type]
@@ -121,7 +126,7 @@ def switch(name: str, value: object) -> bool:
 def finite(name: str, values: npt.ArrayLike) -> FloatArray:
     """The values as a float array without NaN or infinity, or a clear refusal."""
     try:
-        array = np.asarray(values, dtype=np.float64)
+        array = np.array(values, dtype=np.float64)  # a copy: what is checked must stay as it was
     except (TypeError, ValueError):
         raise InvalidValue(f"{name} must be numbers, got {values!r}.") from None
     if not np.all(np.isfinite(array)):

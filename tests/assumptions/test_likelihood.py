@@ -41,11 +41,48 @@ def test_constrained_maximum_agrees_with_a_general_purpose_optimiser(model, seed
     rng = np.random.default_rng(100 + seed)
     table, _ = random_table(rng, 3, 3, 200, by_outcome, mediator_missing)
     fit = fitted(table, by_outcome)
-    for u in (fit.mean - 0.15, fit.mean + 0.1):
+    for u in (fit.mean - 0.15, fit.mean + 0.1, 0.08, 0.92):
         ours = fit.log_likelihood_at(u)
         theirs = best_by_optimiser(table, fit.levels, by_outcome, rng, u=u)
         assert ours == pytest.approx(theirs, abs=2e-3) or ours > theirs
         assert ours <= fit.log_likelihood + 1e-6
+
+
+@pytest.mark.parametrize(("model", "K", "L"), [("mnar", 4, 2), ("mediator-mnar", 2, 4)])
+def test_unequal_numbers_of_levels(model, K, L):
+    by_outcome, mediator_missing = MODELS[model]
+    rng = np.random.default_rng(31)
+    table, (pi, g, lam) = random_table(rng, K, L, 400, by_outcome, mediator_missing)
+    fit = fitted(table, by_outcome)
+    assert value_of(fit) == pytest.approx(fit.log_likelihood, abs=1e-6)
+    assert fit.log_likelihood >= best_by_optimiser(table, fit.levels, by_outcome, rng) - 1e-4
+    whole = fitted(1e6 * cells(pi, g, lam, by_outcome), by_outcome)
+    assert whole.mean == pytest.approx(pi.sum(axis=0) @ whole.levels, abs=1e-3)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_choosing_finds_the_limits_that_reporting_finds(model):
+    """A table that grows as in the loop, with warm starts: each knot's signed root is near its z."""
+    by_outcome, mediator_missing = MODELS[model]
+    knots = np.array([-2.0, 0.0, 1.0, 3.4])
+    _, (pi, g, lam) = random_table(np.random.default_rng(8), 3, 3, 10, by_outcome, mediator_missing)
+    chances, rng = cells(pi, g, lam, by_outcome).ravel(), np.random.default_rng(9)
+    P = likelihood.size(3, 3, by_outcome)
+    memory, work = np.zeros(1 + P + 4 * (1 + P)), np.empty(likelihood.work_size(3, 3, by_outcome))
+    fill = link(profile.fill_from_likelihood.py_func)
+    table, values, roots = np.zeros((4, 4)), np.zeros(4), []
+    for pulls in (30, 30, 60, 100, 200, 400, 800):
+        table += rng.multinomial(pulls, chances).reshape(4, 4)
+        fill(table, by_outcome, memory, np.linspace(0, 1, 3), knots, values, work)
+        fit = fitted(table, by_outcome)
+        drop = [max(fit.log_likelihood - fit.log_likelihood_at(u), 0) for u in values]
+        roots.append(np.sign(values - fit.mean) * np.sqrt(2 * np.array(drop)))
+    roots = np.array(roots)
+    assert np.abs(roots[:, 1]).max() < 0.4  # the loose stop leaves the maximum a little off
+    assert np.median(np.abs(roots - knots), axis=0).max() < 0.12
+    inside = np.abs(roots - knots) < 0.35
+    at_the_edge = (values < 1e-6) | (values > 1 - 1e-6)
+    assert np.mean(inside | at_the_edge) > 0.9
 
 
 def test_infeasible_tables_are_among_those_tried():

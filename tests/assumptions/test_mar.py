@@ -7,7 +7,7 @@ from truant.assumptions.mcar import fill as fill_mcar
 from truant.assumptions.mediator_mar import MediatorMar
 from truant.assumptions.mediator_mar import fill as fill_mediator_mar
 from truant.counts import Counts
-from truant.errors import InvalidValue, NotIdentified
+from truant.errors import InvalidValue, NotIdentified, UnknownName
 from truant.lab.simulate import simulate
 from truant.setting import Setting
 from truant.worlds import RealWorld
@@ -169,8 +169,10 @@ def test_missing_mediators_are_a_level_of_mar():
 def test_wrong_parameters_are_refused():
     with pytest.raises(NotIdentified, match="mar-known needs mediator_probabilities"):
         Mar(known=True).curve(Setting(arms=2, mediators=3))
-    with pytest.raises(InvalidValue, match="estimator must be"):
-        Mar(estimator="ipw").estimate(folded(), 0, WORLD.setting)  # type: ignore[arg-type]
+    with pytest.raises(UnknownName, match="did you mean 'aipw'"):
+        Mar(estimator="ipw")  # type: ignore[arg-type]
+    with pytest.raises(InvalidValue, match=r"must have shape \(arms, K\), got \(\)"):
+        Mar(observation_probabilities=0.5)  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match=r"must be in \(0, 1\], got 0"):
         Mar(estimator="aipw", observation_probabilities=np.zeros((1, 3))).estimate(folded(), 0, WORLD.setting)
     with pytest.raises(InvalidValue, match="level must be between 0 and 1"):

@@ -1,7 +1,7 @@
-"""Final regret near the figures that the project is held to, 50 runs each; lower is welcome.
+"""Final regret near expected figures, 50 runs each; lower is welcome.
 
-Expected figures are (mean, sd, runs) of an earlier, independent implementation. The standard error of the
-difference uses both spreads; where no spread is known for an expected figure, ours stands in.
+Expected figures are (mean, sd, runs) of another implementation of the same policies and worlds. The standard
+error of the difference uses both spreads; where none is known for an expected figure, ours stands in.
 """
 
 import numpy as np

@@ -192,7 +192,8 @@ def test_bad_values_are_refused():
 
 
 INTERRUPTED = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell has it ignored
 from truant.lab.simulate import simulate
 simulate("mar", "mar-ucb", horizon=10, runs=1, progress=False)  # compiled beforehand
 print("ready", flush=True)

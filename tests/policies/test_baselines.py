@@ -127,7 +127,7 @@ def test_oracles_have_the_plain_mean_and_a_gently_stated_variance(seed, low, hig
 @seeds
 @pytest.mark.parametrize("kappa", [1.0, 2.5])
 def test_mar_known_shrinks_cells_and_leaves_out_the_spread_between_them(seed, low, high, scale, kappa):
-    """Section 2 with p given.
+    """The shrunk estimate with p given.
 
     r_m = (S_m + kappa c)/(n_m + kappa), mu = sum p r, v = s^2 sum p^2/(n_m + kappa),
     s^2 = (SS_a + 10 s_all^2)/(df_a + 10), s_all^2 = (sum SS + 2 s_0^2)/(sum df + 2).

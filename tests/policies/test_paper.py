@@ -356,7 +356,7 @@ def test_mediator_mnar_tends_to_mu():
 
 
 def test_mediator_mar_divides_by_the_pulls_with_the_mediator_seen():
-    """Section 8, item 4: dividing by all pulls would shrink mu by P(Q=1)."""
+    """Dividing by all pulls would shrink mu by P(Q=1)."""
     p, gamma, mu, q = np.array([0.2, 0.8]), np.array([0.9, 0.3]), np.array([0.75, 0.35]), 0.6
     table = np.zeros((1, 3, 4))
     table[0, :2] = MANY * q * np.stack([p, p * gamma, p * gamma * (mu - 0.5), p * gamma], axis=1)

@@ -223,6 +223,9 @@ def fit(
     one, two, columns = work[:P], work[P : 2 * P], work[2 * P : 2 * P + len(levels)]
     cells = (C.shape[0] - 1) * len(levels)
     tilt, before, certain, maps = 0.0, -np.inf, -np.inf, 0
+    if np.isfinite(target):  # a start off the constraint can be likelier than anything on it
+        _, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns)
+        copy(theta, one)
     while True:
         now, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns)
         if now < certain - 1e-9:  # the last extrapolation left the constraint: go back to the plain map

@@ -9,6 +9,8 @@ import numpy as np
 from truant.compile import lean
 from truant.setting import FloatArray
 
+ILL_CONDITIONED = 100  # condition numbers above it deserve a warning
+
 
 @dataclass(frozen=True)
 class LinearSolution:
@@ -17,8 +19,24 @@ class LinearSolution:
     mean: float
     odds: FloatArray  # P(missing)/P(seen): of the outcome by y, or of the mediator by m
     feasible: bool  # all odds and probabilities are possible ones
+    exact: bool  # the equations are solved, not only fitted (with more of them than unknowns they never quite are)
     condition_number: float  # of Theta (mediator-mnar: of its transpose), infinity norm
     standard_error: float = float("nan")  # influence function; only `mnar` with K = L
+    mediator_odds: FloatArray | None = None  # of the mediator by m, where `odds` are the outcome's
+
+    @property
+    def warning(self) -> str:
+        """What is doubtful about the table, in one sentence; empty if nothing is."""
+        if self.condition_number > ILL_CONDITIONED:
+            return (
+                f"Mediator and outcome tell each other's levels apart only badly (condition number "
+                f"{self.condition_number:.0f}, above {ILL_CONDITIONED}): expect wide intervals and slow learning."
+            )
+        if not self.feasible:
+            return (
+                "The observed shares do not fit the assumption exactly: the linear solution is not possible."
+            )
+        return ""
 
 
 def solve_mnar(C: FloatArray, levels: FloatArray) -> LinearSolution:
@@ -28,10 +46,11 @@ def solve_mnar(C: FloatArray, levels: FloatArray) -> LinearSolution:
     theta, b = C[:K, :L] / total, C[:K, L] / total
     x = np.linalg.pinv(theta) @ b
     mean = float(levels @ ((1 + x) * theta.sum(axis=0)))
-    exact = bool(np.allclose(theta @ x, b, atol=1e-9))
-    feasible = exact and bool(np.all(x >= -1e-12))
+    feasible = bool(np.all(x >= -1e-12))
     error = _influence_error(theta, b, x, levels, mean, total) if K == L else float("nan")
-    return LinearSolution(mean, x, feasible, condition_number(theta), error)
+    return LinearSolution(
+        mean, x, feasible, _solved(theta, x, b), condition_number(theta), standard_error=error
+    )
 
 
 def _influence_error(
@@ -53,9 +72,9 @@ def solve_mediator_mnar(C: FloatArray, levels: FloatArray) -> LinearSolution:
     p = (1 + x) * C[:K].sum(axis=1) / total
     seen = theta.sum(axis=1)
     means = np.where(seen > 0, theta @ levels / np.where(seen > 0, seen, 1), 0.0)
-    exact = bool(np.allclose(theta.T @ x, b, atol=1e-9))
-    feasible = exact and bool(np.all(x >= -1e-12) and np.all(p <= 1 + 1e-12))
-    return LinearSolution(float(p @ means), x, feasible, condition_number(theta.T))
+    # the pulls with nothing seen are not used, so that p need not add up to 1; far from it is impossible
+    feasible = bool(np.all(x >= -1e-12)) and abs(p.sum() - 1) <= 5 / np.sqrt(total)
+    return LinearSolution(float(p @ means), x, feasible, _solved(theta.T, x, b), condition_number(theta.T))
 
 
 def solve_both_mnar(C: FloatArray, levels: FloatArray) -> LinearSolution:
@@ -63,11 +82,19 @@ def solve_both_mnar(C: FloatArray, levels: FloatArray) -> LinearSolution:
     K, L = C.shape[0] - 1, C.shape[1] - 1
     total = C.sum()
     theta = C[:K, :L] / total
-    x = np.linalg.pinv(theta) @ C[:K, L] / total
-    z = np.linalg.pinv(theta.T) @ C[K, :L] / total
+    missing, unseen = C[:K, L] / total, C[K, :L] / total
+    x = np.linalg.pinv(theta) @ missing
+    z = np.linalg.pinv(theta.T) @ unseen
     joint = theta * (1 + x) * (1 + z[:, None])
-    feasible = bool(np.all(x >= -1e-12) and np.all(z >= -1e-12) and joint.sum() <= 1 + 1e-9)
-    return LinearSolution(float(joint.sum(axis=0) @ levels), x, feasible, condition_number(theta))
+    possible = np.all(x >= -1e-12) and np.all(z >= -1e-12)
+    feasible = bool(possible) and abs(joint.sum() - 1) <= 5 / np.sqrt(total)
+    exact = _solved(theta, x, missing) and _solved(theta.T, z, unseen)
+    mean = float(joint.sum(axis=0) @ levels)
+    return LinearSolution(mean, x, feasible, exact, condition_number(theta), mediator_odds=z)
+
+
+def _solved(matrix: FloatArray, x: FloatArray, right: FloatArray) -> bool:
+    return bool(np.allclose(matrix @ x, right, atol=1e-9))
 
 
 def condition_number(matrix: FloatArray) -> float:

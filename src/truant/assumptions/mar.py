@@ -14,9 +14,10 @@ from truant.assumptions.assumption import Assumption, Curve, Estimate
 from truant.assumptions.normal import pooled_variance, pseudo_observations, shrinking, straight
 from truant.compile import hot
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
-from truant.errors import InvalidValue, NotIdentified
-from truant.setting import FloatArray, Setting, positive_number, probabilities, switch
+from truant.errors import InvalidValue, NotIdentified, unknown
+from truant.setting import FloatArray, Setting, finite, positive_number, probabilities, switch
 
+ESTIMATORS = ("plug-in", "horvitz-thompson", "aipw")
 Estimator = Literal["plug-in", "horvitz-thompson", "aipw"]
 
 
@@ -43,6 +44,12 @@ class Mar(Assumption):
     def __post_init__(self) -> None:
         positive_number("kappa", self.kappa)
         switch("known", self.known)
+        if self.estimator not in ESTIMATORS:
+            raise unknown("estimator", str(self.estimator), ESTIMATORS)
+        for name in ("observation_probabilities", "outcome_means"):
+            given = getattr(self, name)
+            if given is not None and np.ndim(finite(name, given)) != 2:
+                raise InvalidValue(f"{name} must have shape (arms, K), got {np.shape(given)}.")
 
     def check(self, setting: Setting) -> None:
         """Known p must be given."""
@@ -76,11 +83,7 @@ class Mar(Assumption):
         means = _row("outcome_means", self.outcome_means, arm, cells)
         if self.estimator == "horvitz-thompson":
             return cells.augmented(gamma, np.zeros(len(cells.pulls)))
-        if self.estimator == "aipw":
-            return cells.augmented(gamma, means)
-        raise InvalidValue(
-            f"estimator must be 'plug-in', 'horvitz-thompson' or 'aipw', got {self.estimator!r}."
-        )
+        return cells.augmented(gamma, means)
 
 
 def mar_known(kappa: float = 1.0) -> Mar:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from truant.assumptions.assumption import Assumption, Curve, Estimate
 from truant.assumptions.mar import Cells, weigh
-from truant.assumptions.normal import shrinking, straight
+from truant.assumptions.normal import pseudo_observations, shrinking, straight
 from truant.compile import hot
-from truant.counts import Counts
+from truant.counts import PULLS, Counts
 from truant.setting import FloatArray, Setting, positive_number
 
 
@@ -49,6 +49,13 @@ def fill(
 ) -> None:
     """As mar's, on the rows of seen mediators."""
     mean, error, between, pulls, variance = weigh(row, row.shape[0] - 1, memory, shared, parameters)
+    seen = 0.0
+    for m in range(row.shape[0] - 1):
+        seen += row[m, PULLS]
+    if seen == 0.0:  # as sure as a cell without outcomes, and of nothing else
+        kappa = pseudo_observations(parameters, variance)
+        straight(parameters[0], variance / kappa + variance / 2, knots, values)
+        return
     between = (pulls * between + variance / 2) / (pulls + 2)
     straight(parameters[0] + mean, error + between / pulls, knots, values)
 

@@ -37,6 +37,8 @@ def _unbound(*arguments: Any) -> Any:
     raise AssertionError("bound by link")
 
 
+FINISHED, STOPPED, NO_SUCH_ARM = 0, 1, 2
+
 draw = record = fill = choose = _unbound
 
 
@@ -61,8 +63,8 @@ def run(
     regret: FloatArray,  # (checkpoints,), filled here
     progress: IntArray,  # (1,), checkpoints done, for whoever watches
     stop: IntArray,  # (1,), set by whoever wants it to end
-) -> bool:
-    """Play until the last checkpoint; False if it was stopped before. Makes no arrays (see `hot`)."""
+) -> int:
+    """Play until the last checkpoint; returns FINISHED, STOPPED or NO_SUCH_ARM. Makes no arrays (see `lean`)."""
     arms = len(gaps)
     last = -1
     t = 0
@@ -72,6 +74,8 @@ def run(
                 arm = t % arms
             else:
                 arm = choose(values, knots, index_parameters, index_memory, last, t + 1, rng)
+                if arm < 0 or arm >= arms:  # the rest would write beyond its arrays
+                    return NO_SUCH_ARM
                 last = arm
             mediator, outcome = draw(rng, arm, tables)
             record(counts[arm], mediator, outcome, about)
@@ -85,6 +89,6 @@ def run(
             total += pulls[a] * gaps[a]
         regret[c] = total
         progress[0] = c + 1
-        if stop[0]:
-            return c + 1 == len(checkpoints)
-    return True
+        if stop[0] and c + 1 < len(checkpoints):
+            return STOPPED
+    return FINISHED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -121,8 +121,9 @@ def _plan(
     seed: int,
     parameters: dict[str, Any],
 ) -> Plan:
-    if isinstance(policies, Policy | str):
-        policies = [policies]
+    if not isinstance(world, World | str):
+        raise InvalidValue(f"world must be a name or a World, got {world!r}.")
+    policies = [policies] if isinstance(policies, Policy | str) else _listed(policies)
     if not policies:
         raise InvalidValue("simulate needs at least one policy, e.g. 'mar-ucb'.")
     built = [policy if isinstance(policy, Policy) else named(policy) for policy in policies]
@@ -137,6 +138,15 @@ def _plan(
     horizon = whole_number("horizon", horizon, at_least=1)
     seed = whole_number("seed", seed, at_least=0)
     return Plan(world, parameters, built, horizon, seed, checkpoints(horizon))
+
+
+def _listed(policies: object) -> list[Policy | str]:
+    listed: list[Policy | str] = []
+    for policy in policies if isinstance(policies, Iterable) else [policies]:
+        if not isinstance(policy, Policy | str):
+            raise InvalidValue(f"A policy must be a name or a Policy, got {policy!r}.")
+        listed.append(policy)
+    return listed
 
 
 def checkpoints(horizon: int) -> IntArray:
@@ -185,11 +195,15 @@ def play(
         stop,
     )
     start = time.thread_time_ns()
-    finished = compiled(*arguments)
+    ending = compiled(*arguments)
     nanoseconds = time.thread_time_ns() - start
+    if ending == loop.NO_SUCH_ARM:
+        raise InvalidValue(
+            f"The index of {policy.name!r} chose an arm that is not there; try check_index on it."
+        )
     final = Counts(table, setting.levels if curve.discrete else None, setting.centre)
     estimates = np.array([_mean(policy, final, arm, setting) for arm in range(setting.arms)])
-    return Outcome(finished, regret, pulls, estimates, world.means, nanoseconds)
+    return Outcome(ending == loop.FINISHED, regret, pulls, estimates, world.means, nanoseconds)
 
 
 def _recorder(setting: Setting, discrete: bool) -> tuple[Callable[..., None], FloatArray]:

@@ -37,7 +37,7 @@ def save(simulation: Simulation, path: str | os.PathLike[str]) -> Path:
     }
     table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(shared)})
     with written_whole(target) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
     return target
 
 
@@ -45,9 +45,9 @@ def load(path: str | os.PathLike[str]) -> Simulation:
     """Read a simulation that `save` wrote."""
     name = os.fspath(path)
     try:
-        table = pq.read_table(Path(path))
-    except FileNotFoundError:
-        raise InvalidValue(f"There is no file {name!r}.") from None
+        if not Path(path).is_file():
+            raise InvalidValue(f"There is no file {name!r}.")
+        table = pq.read_table(Path(path), page_checksum_verification=True)
     except (OSError, pa.ArrowException) as error:
         raise InvalidValue(
             f"Cannot read {name!r} as a Parquet file; it may be damaged or another kind."
@@ -55,8 +55,18 @@ def load(path: str | os.PathLike[str]) -> Simulation:
     metadata = (table.schema.metadata or {}).get(_KEY)
     if metadata is None:
         raise InvalidValue(f"{name!r} is a Parquet file, but not one that a simulation was saved to.")
-    shared = json.loads(metadata)
-    cells = (len(shared["policies"]), table.num_rows // len(shared["policies"]))
+    try:
+        return _restored(table, json.loads(metadata))
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, pa.ArrowException) as error:
+        raise InvalidValue(f"{name!r} is damaged: it is not as a simulation was saved.") from error
+
+
+def _restored(table: Any, shared: dict[str, Any]) -> Simulation:
+    policies = shared["policies"]
+    cells = (len(policies), table.num_rows // len(policies))
+    order = [(policy, run) for policy in policies for run in range(cells[1])]
+    if list(zip(table["policy"].to_pylist(), table["run"].to_pylist(), strict=True)) != order:
+        raise ValueError("rows are missing, or not in the order they were saved in")
     arrays = {column: _array(table, column, cells) for column in ("regret", "pulls", "estimates", "means")}
     arrays["means"] = arrays["means"][0]
     nanoseconds = table["nanoseconds"].to_numpy().reshape(cells)

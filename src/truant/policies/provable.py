@@ -19,7 +19,7 @@ from truant.setting import FloatArray, Setting
 
 def mar_provable(delta: float = 0.1) -> Policy:
     """`mar` with a confidence width that provably holds, for outcomes no wilder than the stated scale."""
-    if isinstance(delta, str | bool) or not 0 < delta < 1:
+    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 < delta < 1:
         raise InvalidValue(f"delta must be between 0 and 1, got {delta!r}.")
 
     def curve(setting: Setting, horizon: int) -> Curve:

@@ -39,7 +39,7 @@ def mediator_mar_sharp_ucb(level: str | float = "plain", floor: float = 0.8) -> 
 
 
 def _sharp(assumption: Assumption, level: str | float, floor: float, seen_mediators_only: bool) -> Policy:
-    if isinstance(floor, str | bool) or not 0 <= floor <= 1:
+    if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 <= floor <= 1:
         raise InvalidValue(f"floor must be in [0, 1], got {floor!r}.")
     index = Ucb(level=level)
 

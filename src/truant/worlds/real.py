@@ -26,7 +26,8 @@ class RealWorld(World):
     mediator_observation : P(Q=1|m,a), a number or broadcast to (arms, K).
     samples : instead of normal outcomes, samples[a][m] is an array to draw from; means and standard
         deviations are then its own.
-    low, high, scale : what a policy is told of the outcomes.
+    low, high : range of the means that a policy is told; [0, 1], or that of the means if some are outside.
+    scale : typical spread of an outcome that a policy is told; the true one unless given.
     """
 
     def __init__(
@@ -38,8 +39,8 @@ class RealWorld(World):
         outcome_sd: npt.ArrayLike = 1.0,
         mediator_observation: npt.ArrayLike = 1.0,
         samples: Sequence[Sequence[npt.ArrayLike]] | None = None,
-        low: float = 0.0,
-        high: float = 1.0,
+        low: float | None = None,
+        high: float | None = None,
         scale: float | None = None,
         name: str = "own arrays",
     ) -> None:
@@ -67,6 +68,7 @@ class RealWorld(World):
         self.samples = samples
         if scale is None:
             scale = _spread(p, self.outcome_means, self.outcome_sd)
+        low, high = _range(self.outcome_means, low, high)
         self.setting = Setting(arms=n, mediators=K, low=low, high=high, scale=scale, mediator_probabilities=p)
         self.means = np.asarray((p * self.outcome_means).sum(axis=1))
         self._set_draw()
@@ -125,6 +127,19 @@ def draw_sample(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, f
     if not cell & 2:
         mediator = starts.shape[1]
     return mediator, outcome
+
+
+def _range(means: FloatArray, low: float | None, high: float | None) -> tuple[float, float]:
+    """The range that policies are told: as given, else [0, 1], else from the lowest mean to the highest."""
+    least, most = float(means.min(initial=np.inf)), float(means.max(initial=-np.inf))
+    usual = least >= 0 and most <= 1
+    low = (0.0 if usual else least) if low is None else low
+    high = (1.0 if usual else max(most, low + 1e-9)) if high is None else high
+    if isinstance(low, int | float) and isinstance(high, int | float) and (least < low or most > high):
+        raise InvalidValue(
+            f"The means must be in the range from low={low:g} to high={high:g}, got {least:g} to {most:g}."
+        )
+    return low, high
 
 
 def _spread(p: FloatArray, means: FloatArray, sd: FloatArray) -> float | None:

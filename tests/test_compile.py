@@ -203,8 +203,8 @@ def test_parts_may_make_arrays_if_they_say_so():
     """0 + 2 + ... + 198; a part marked `jit` may make arrays, one marked `lean` need not be slowed by that."""
     assert link(total, part=with_an_array)(100) == 9900.0
     assert link(total, part=without)(100) == 9900.0
-    assert link(total, part=with_an_array).targetoptions.get("_nrt", True)
-    assert not link(total, part=without).targetoptions.get("_nrt", True)
+    assert link(total, part=with_an_array).__wrapped__.targetoptions.get("_nrt", True)
+    assert not link(total, part=without).__wrapped__.targetoptions.get("_nrt", True)
 
 
 @jit
@@ -363,3 +363,26 @@ def test_a_cache_that_cannot_be_is_done_without(tmp_path):
         assert result["value"] == 29.5
         assert result["compiled"] > 0
     assert taken.read_text() == "here first"
+
+
+DAMAGED = """
+import sys
+from truant.lab.simulate import simulate
+print(simulate("mar", "mar-ucb", horizon=500, runs=1, seed=1, progress=False).final[0, 0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content"), [(".nbi", b""), (".nbi", b"garbage"), (".nbc", b"\x80"), (".nbc", b"")]
+)
+def test_a_damaged_cache_is_compiled_around(tmp_path, suffix, content):
+    environment = {**os.environ, "TRUANT_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", DAMAGED]
+    first = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    damaged = list(tmp_path.rglob(f"*{suffix}"))
+    assert damaged
+    for path in damaged:
+        path.write_bytes(content)
+    second = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert second.returncode == 0, second.stderr
+    assert second.stdout == first.stdout

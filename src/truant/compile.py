@@ -21,6 +21,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
 import numba
+import numba.core.errors
 import numpy as np
 import platformdirs
 from numba.core.registry import CPUDispatcher
@@ -67,7 +68,27 @@ def _link(template: Callable[..., Any], parts: tuple[tuple[str, Any], ...]) -> C
     # what numba keeps of code without a module (typed in, or executed from a text) cannot be loaded again
     keep = all(inspect.getmodule(part.py_func) for part in reached.values())
     options = _LEAN if all_lean else _OPTIONS
-    return cast(Callable[..., Any], numba.njit(cache=keep, **options)(function))
+    return _forgiving(numba.njit(cache=keep, **options)(function), lambda: numba.njit(**options)(function))
+
+
+def _forgiving(cached: Any, anew: Callable[[], Any]) -> Callable[..., Any]:
+    """A compiled function that compiles anew where its copy on disk is damaged, or cannot be written."""
+    current = cached
+
+    def call(*arguments: Any) -> Any:
+        nonlocal current
+        try:
+            return current(*arguments)
+        except numba.core.errors.NumbaError:
+            raise
+        except Exception:
+            if current is not cached or cached.signatures:  # it ran: the error is its own
+                raise
+            current = anew()
+            return current(*arguments)
+
+    call.__wrapped__ = cached  # type: ignore[attr-defined]
+    return call
 
 
 def entry(function: Function) -> Function:

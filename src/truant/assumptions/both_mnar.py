@@ -1,6 +1,7 @@
 """`both-mnar`: the outcome's being seen depends on the outcome, the mediator's on the mediator.
 
 O ⟂ (M, Q) given A, Y; Q ⟂ (Y, O) given A, M. The paper promises this case and does not give it.
+Data can contradict it: one degree of freedom per arm is left over.
 """
 
 from __future__ import annotations

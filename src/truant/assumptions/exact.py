@@ -27,15 +27,15 @@ def exact_limit(
     best: FloatArray,
     highest: float,
     work: FloatArray,
-) -> tuple[float, float]:
-    """at(z) for reporting, and the maximum it is measured from; `best` is replaced if a higher one turns up."""
+) -> float:
+    """at(z) for reporting; measured from a higher maximum than `best`, should one turn up."""
     state, rest = work[: len(best)], work[len(best) :]
     guess = first_guess(mean_outcome(best, levels, C.shape[0] - 1), z, levels, C.sum())
     while True:
         copy(state, best)
         u, higher = limit(C, levels, by_outcome, z, best, highest, guess, state, REPORTING, rest)
         if not higher:
-            return u, highest
+            return u
         copy(best, state)
         highest = fit(C, levels, by_outcome, best, REPORTING, np.nan, rest)
 
@@ -85,10 +85,10 @@ class LikelihoodFit:
         """The value whose signed root is z."""
         if z == 0:
             return self.mean
-        u, self.log_likelihood = exact_limit(
-            self.table, self.levels, self.by_outcome, float(z), self.theta, self.log_likelihood, self._work()
+        best, work = self.theta.copy(), self._work()  # at(0) stays the mean, should a higher maximum turn up
+        return float(
+            exact_limit(self.table, self.levels, self.by_outcome, float(z), best, self.log_likelihood, work)
         )
-        return float(u)
 
     def log_likelihood_at(self, u: float) -> float:
         """l(u), the greatest log likelihood with mean outcome u."""

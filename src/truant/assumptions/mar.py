@@ -1,6 +1,7 @@
 """`mar`: outcomes are missing at random given the mediator, O ⟂ Y given A, M.
 
-A missing mediator is one more level here (which is harmless where mediators are always seen).
+A missing mediator is one more level here (which is harmless where mediators are always seen). Data cannot
+contradict it: what is missing within a mediator level is never seen. Only knowledge of how it goes missing can.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""`mcar`: outcomes are missing completely at random (or, weaker, independently of Y given the arm)."""
+"""`mcar`: outcomes are missing completely at random (or, weaker, independently of Y given the arm).
+
+Data contradict it where the share of missing outcomes differs between mediator levels of an arm that also differ
+in their outcomes.
+"""
 
 from __future__ import annotations
 

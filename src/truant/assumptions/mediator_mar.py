@@ -1,7 +1,8 @@
 """`mediator-mar`: as `mar`, with mediators missing too, independently of their value given the arm.
 
 Q ⟂ M given A, and Q ⟂ Y given A, M, O: pulls with the mediator seen are a fair sample, so all is done on
-them. Dividing by all pulls instead would shrink the value by P(Q=1).
+them. Dividing by all pulls instead would shrink the value by P(Q=1). Data contradict it where, within an arm,
+outcomes seen with and without their mediator differ more than O's dependence on Q explains.
 """
 
 from __future__ import annotations

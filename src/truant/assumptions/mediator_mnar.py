@@ -1,6 +1,7 @@
 """`mediator-mnar`: whether mediator and outcome are seen depends on the mediator, which is missing too.
 
-Y, O, Q are mutually independent given A, M.
+Y, O, Q are mutually independent given A, M. Data can contradict it: the likelihood then falls short of that of the
+free table, with L - K + 1 degrees of freedom per arm.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """`mnar`: whether the outcome is seen depends on the outcome itself, and the mediator is its shadow.
 
-O ⟂ M given A, Y. A missing mediator is one more level here, as in `mar`.
+O ⟂ M given A, Y. A missing mediator is one more level here, as in `mar`. With K > L data can contradict it: the
+likelihood then falls short of that of the free table, with K - L degrees of freedom per arm.
 """
 
 from __future__ import annotations

@@ -93,8 +93,9 @@ def simulate(
     plan = _plan(world, policies, horizon, seed, parameters or {})
     runs = whole_number("runs", runs, at_least=1)
     threads = whole_number("threads", _cores() if threads is None else threads, at_least=1)
-    for number in range(len(plan.policies)):  # compile, and refuse what cannot be, before the clock starts
-        play(plan, 0, number, np.zeros(1, np.int64), np.zeros(1, np.int64), rounds=np.array([1]))
+    with _compiling(progress):  # and refuse what cannot be, before the clock starts
+        for number in range(len(plan.policies)):
+            play(plan, 0, number, np.zeros(1, np.int64), np.zeros(1, np.int64), rounds=np.array([1]))
     outcomes = _play_all(plan, runs, threads, progress)
     finished = [run for run in outcomes if run]
     if not finished:
@@ -251,6 +252,19 @@ def _finished(row: list[Future[Outcome]]) -> list[Outcome]:
         return []
     outcomes = [future.result() for future in row]
     return outcomes if all(outcome.finished for outcome in outcomes) else []
+
+
+@contextmanager
+def _compiling(wanted: bool | None) -> Iterator[None]:
+    """Say what the first use of a policy waits for."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if console.is_terminal if wanted is None else wanted:
+        with console.status("compiling (once for each combination of policy and world)"):
+            yield
+    else:
+        yield
 
 
 @contextmanager

@@ -144,9 +144,10 @@ def test_mar_known_shrinks_cells_and_leaves_out_the_spread_between_them(seed, lo
         found = at(policy, fold(arms, setting).table, setting, HORIZON)
         for a, arm in enumerate(cells):
             n = np.array([len(y) for y in arm])
-            r = (np.array([y.sum() for y in arm]) + kappa * c) / (n + kappa)
             s2 = (SS[a] + 10 * s_all) / (df[a] + 10)
-            v = s2 * np.sum(P[a] ** 2 / (n + kappa))
+            weight = kappa * min(1.0, s2 / ((high - low) / 2) ** 2)  # less where noise is small
+            r = (np.array([y.sum() for y in arm]) + weight * c) / (n + weight)
+            v = s2 * np.sum(P[a] ** 2 / (n + weight))
             np.testing.assert_allclose(found[a], [P[a] @ r, P[a] @ r + z * math.sqrt(v)], **NEAR)
 
 

@@ -2,7 +2,7 @@
 PYTHON := .venv/bin/python
 READY := .venv/.ready
 
-.PHONY: demo picture test check clean
+.PHONY: demo picture test check bench clean
 
 demo: $(READY)
 	@$(PYTHON) examples/demo.py
@@ -20,8 +20,17 @@ check: $(READY)
 	@$(PYTHON) -m mypy
 	@.venv/bin/lint-imports
 
+# other packages live in an environment of their own; gcc builds the C floor
+bench: $(READY) benchmarks/.venv/.ready
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" $(PYTHON) benchmarks/run.py --peers benchmarks/.venv
+
+benchmarks/.venv/.ready:
+	@$(PYTHON) -m venv --clear benchmarks/.venv
+	@benchmarks/.venv/bin/python -m pip install -qq --disable-pip-version-check river mabwiser
+	@touch benchmarks/.venv/.ready
+
 clean:
-	rm -rf .venv out dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv benchmarks/.venv out dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml

@@ -102,7 +102,14 @@ def step(
     for y in range(L + 1):
         if C[K, y] > 0.0:
             log_likelihood += spread_over_mediators(C, by_outcome, theta, out, y)
-    # M-step
+    to_chances(theta, out, K, L, by_outcome)
+    return log_likelihood, normalise(levels, out, K, prior, target, tilt, columns)
+
+
+@lean
+def to_chances(theta: FloatArray, out: FloatArray, K: int, L: int, by_outcome: bool) -> None:
+    """M-step of the chances to be seen: expected seen over expected in all; as before where there are none."""
+    g, lam = K * L, K * L + (L if by_outcome else K)
     for m in range(K):
         total = 0.0
         for y in range(L):
@@ -116,7 +123,6 @@ def step(
             for m in range(K):
                 total += out[m * L + y]
             out[g + y] = out[g + y] / total if total > 0.0 else theta[g + y]
-    return log_likelihood, normalise(levels, out, K, prior, target, tilt, columns)
 
 
 @lean

@@ -2,7 +2,7 @@
 PYTHON := .venv/bin/python
 READY := .venv/.ready
 
-.PHONY: demo picture test check bench clean
+.PHONY: demo picture test check study bench clean
 
 demo: $(READY)
 	@$(PYTHON) examples/demo.py
@@ -19,6 +19,9 @@ check: $(READY)
 	@$(PYTHON) -m ruff format --check .
 	@$(PYTHON) -m mypy
 	@.venv/bin/lint-imports
+
+study: $(READY)
+	@$(PYTHON) study/run.py
 
 # other packages live in an environment of their own; gcc builds the C floor
 bench: $(READY) benchmarks/.venv/.ready

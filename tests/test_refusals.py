@@ -11,9 +11,12 @@ import pytest
 
 import truant
 from truant.assumptions.linear import solve_mediator_mnar, solve_mnar
+from truant.assumptions.mediator_mar import MediatorMar
 from truant.cli import cli
+from truant.counts import Counts
 from truant.errors import InvalidValue
 from truant.lab.simulate import simulate
+from truant.setting import Setting
 from truant.worlds import RealWorld, make
 
 
@@ -33,13 +36,17 @@ def test_a_world_keeps_its_own_copy():
     assert world.mediator_probabilities.sum() == pytest.approx(2)
 
 
-def test_an_arm_without_seen_mediators_is_not_given_up():
-    """P(Q=1) = .1: until a mediator is seen the arm must look at least as open as one with an outcome."""
-    world = RealWorld(
-        [[0.5, 0.5]] * 2, [[0.2, 0.4], [0.7, 0.9]], 0.9, outcome_sd=0.2, mediator_observation=0.1
-    )
-    result = simulate(world, "mediator-mar-ucb", horizon=5000, runs=40, seed=3, progress=False)
-    assert result.best_arm_share.min() > 0.8
+def test_an_arm_without_seen_mediators_is_as_open_as_a_cell_without_outcomes():
+    """Its outcomes tell nothing under mediator-mar: v = s^2/kappa + s^2/2, with s_0 = s and h = 2 s here."""
+    setting = Setting(arms=1, mediators=2, low=0, high=2, scale=0.5)
+    curve = MediatorMar().curve(setting)
+    counts = Counts.fold(setting, [0, 0, 0], [-1, -1, -1], [0.1, 0.1, np.nan])
+    values = np.zeros(2)
+    arguments = (counts.table[0], np.zeros(2), np.zeros(2), curve.parameters[0], np.array([0.0, 1.0]), values)
+    curve.fill.py_func(*arguments)  # type: ignore[attr-defined]
+    assert values[0] == 1.0  # the centre
+    kappa = 0.5**2 / 1.0**2
+    assert (values[1] - values[0]) ** 2 == pytest.approx(0.25 / kappa + 0.25 / 2)
 
 
 def test_more_equations_than_unknowns_are_fitted_and_may_be_feasible():
@@ -56,10 +63,14 @@ def test_more_equations_than_unknowns_are_fitted_and_may_be_feasible():
 
 
 def test_probabilities_that_add_up_to_more_than_one_are_infeasible():
-    table = np.array([[40.0, 10.0, 0.0], [10.0, 40.0, 0.0], [60.0, 60.0, 0.0]])
-    assert solve_mediator_mnar(table, np.array([0.0, 1.0])).feasible
-    table[2] = [60.0, 5.0, 100.0]
-    assert not solve_mediator_mnar(table, np.array([0.0, 1.0])).feasible
+    levels = np.array([0.0, 1.0])
+    table = 100 * np.array([[40.0, 10.0, 50.0], [10.0, 40.0, 50.0], [30.0, 30.0, 60.0]])
+    possible = solve_mediator_mnar(table, levels)  # odds .6 and .6, p = 1.6 * 100/320 each
+    assert possible.odds == pytest.approx([0.6, 0.6])
+    assert possible.feasible
+    table[2, 2] = 0.0  # no pull with nothing seen: p = 1.6 * 100/260 each
+    assert solve_mediator_mnar(table, levels).odds == pytest.approx([0.6, 0.6])
+    assert not solve_mediator_mnar(table, levels).feasible
 
 
 def test_a_bad_condition_is_said_in_words():

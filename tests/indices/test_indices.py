@@ -297,42 +297,26 @@ def play_along(values, knots, steps, memory, parameters, rng, out):  # type: ign
         last = arm
 
 
-@pytest.mark.parametrize("index", [Ucb(), EpsilonGreedy(epsilon=0.0)])
-def test_remembering_the_second_never_misses_the_highest(index):
-    """Values of the pulled arm move up and down by steps with many ties, for 20,000 rounds."""
-    rng = np.random.default_rng(1)
-    steps = rng.choice([-1.0, -0.5, 0.0, 0.5], size=20_000)
+def chosen_and_highest(index: Index, steps: FloatArray) -> FloatArray:
+    """Seven arms, whose values move by a step when they are pulled: the chosen value and the highest, each round."""
     out = np.empty((len(steps), 2))
-    generator = np.random.Generator(np.random.SFC64(2))
-    arguments = (
-        np.zeros((7, 1)),
-        np.zeros(1),
-        steps,
-        np.zeros(index.memory),
-        index.parameters(100),
-        generator,
-        out,
-    )
-    link(play_along, choose=index.choose)(*arguments)
+    rng = np.random.Generator(np.random.SFC64(2))
+    state = (np.zeros((7, 1)), np.zeros(1), steps, np.zeros(index.memory), index.parameters(100), rng, out)
+    link(play_along, choose=index.choose)(*state)
+    return out
+
+
+@pytest.mark.parametrize("index", [Ucb(), EpsilonGreedy(epsilon=0.0)])
+@pytest.mark.parametrize("ties", [True, False])
+def test_remembering_the_second_never_misses_the_highest(index, ties):
+    rng = np.random.default_rng(1)
+    steps = rng.choice([-1.0, -0.5, 0.0, 0.5], size=20_000) if ties else rng.normal(-0.2, 1, size=20_000)
+    out = chosen_and_highest(index, steps)
     assert np.array_equal(out[:, 0], out[:, 1])
 
 
 def test_random_pulls_do_not_spoil_the_memory():
     """With epsilon .5, half the choices are of the highest for certain, and 1/7 of the rest by chance."""
-    index = EpsilonGreedy(epsilon=0.5)
-    rng = np.random.default_rng(1)
-    steps = rng.normal(size=20_000)
-    out = np.empty((len(steps), 2))
-    generator = np.random.Generator(np.random.SFC64(2))
-    arguments = (
-        np.zeros((7, 1)),
-        np.zeros(1),
-        steps,
-        np.zeros(index.memory),
-        index.parameters(100),
-        generator,
-        out,
-    )
-    link(play_along, choose=index.choose)(*arguments)
+    out = chosen_and_highest(EpsilonGreedy(epsilon=0.5), np.random.default_rng(1).normal(size=20_000))
     share = np.mean(out[:, 0] == out[:, 1])
     assert share == pytest.approx(0.5 + 0.5 / 7, abs=4 * np.sqrt(0.57 * 0.43 / 20_000))

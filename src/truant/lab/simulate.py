@@ -90,12 +90,12 @@ def simulate(
     -------
     The finished runs; an interrupt (Ctrl-C) keeps those that were complete.
     """
-    plan = _plan(world, policies, horizon, seed, parameters or {})
+    plan = plan_of(world, policies, horizon, seed, parameters or {})
     runs = whole_number("runs", runs, at_least=1)
     threads = whole_number("threads", _cores() if threads is None else threads, at_least=1)
     with _compiling(progress):  # and refuse what cannot be, before the clock starts
         for number in range(len(plan.policies)):
-            play(plan, 0, number, np.zeros(1, np.int64), np.zeros(1, np.int64), rounds=np.array([1]))
+            played(plan, 0, number, np.array([1]), np.zeros(1, np.int64), np.zeros(1, np.int64))
     outcomes = _play_all(plan, runs, threads, progress)
     finished = [run for run in outcomes if run]
     if not finished:
@@ -115,13 +115,14 @@ def simulate(
     )
 
 
-def _plan(
+def plan_of(
     world: World | str,
     policies: Sequence[Policy | str] | Policy | str,
     horizon: int,
     seed: int,
     parameters: dict[str, Any],
 ) -> Plan:
+    """What to run, checked."""
     if not isinstance(world, World | str):
         raise InvalidValue(f"world must be a name or a World, got {world!r}.")
     policies = [policies] if isinstance(policies, Policy | str) else _listed(policies)
@@ -158,14 +159,19 @@ def checkpoints(horizon: int) -> IntArray:
     return rounds[rounds <= horizon]
 
 
-def play(
-    plan: Plan, run: int, number: int, progress: IntArray, stop: IntArray, rounds: IntArray | None = None
-) -> Outcome:
+def play(plan: Plan, run: int, number: int, progress: IntArray, stop: IntArray) -> Outcome:
     """One run of one policy."""
+    return played(plan, run, number, plan.rounds, progress, stop)[0]
+
+
+def played(
+    plan: Plan, run: int, number: int, rounds: IntArray, progress: IntArray, stop: IntArray
+) -> tuple[Outcome, Counts]:
+    """One run of one policy up to the last of `rounds`, and the counts that it ended with."""
     policy = plan.policies[number]
     world = plan.instance(run)
     seen = world.revealed() if policy.reveals else world
-    setting, rounds = seen.setting, plan.rounds if rounds is None else rounds
+    setting = seen.setting
     curve = policy.curve(setting, plan.horizon)
     knots = policy.index.knots(plan.horizon, curve.linear)
     counts = Counts.empty(setting)
@@ -204,7 +210,8 @@ def play(
         )
     final = Counts(table, setting.levels if curve.discrete else None, setting.centre)
     estimates = np.array([_mean(policy, final, arm, setting) for arm in range(setting.arms)])
-    return Outcome(ending == loop.FINISHED, regret, pulls, estimates, world.means, nanoseconds)
+    finished = ending == loop.FINISHED
+    return Outcome(finished, regret, pulls, estimates, world.means, nanoseconds), final
 
 
 def _recorder(setting: Setting, discrete: bool) -> tuple[Callable[..., None], FloatArray]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from truant import registry
 from truant.counts import Counts
 from truant.lab import loop
 from truant.lab.simulate import checkpoints, simulate
@@ -36,6 +37,8 @@ def plain(world, policy, horizon, seed, run=0):
         mediator, outcome = world.draw(rng, arm, world.tables)
         y = outcome if levels is None else levels[outcome]
         counts.update(arm, None if mediator == setting.mediators else mediator, None if np.isnan(y) else y)
+        counted = outcome if curve.discrete else y - counts.centre
+        curve.follow(counts.table[arm], memory[arm], mediator, counted)
         pulls[arm] += 1
         if pulls[arm] >= due[arm]:
             curve.fill(counts.table[arm], memory[arm], shared, curve.parameters[arm], knots, values[arm])
@@ -55,13 +58,18 @@ CASES = [
     ("mnar-clear", "mnar-ucb"),
     ("mnar-clear", "mnar-ucb:horizon=unknown"),
     ("mnar", "paper-mnar"),
+    ("mnar:K=5,L=3", "paper-mnar"),
+    ("mar", "paper-mcar"),
+    ("mnar", "paper-mcar"),
+    ("mediator-mnar", "paper-mnar"),
 ]
 
 
 @pytest.mark.parametrize(("world", "policy"), CASES)
 def test_every_checkpoint_agrees(world, policy):
     assert python(draw_cell) is not draw_cell  # the parts are compiled ones
-    instance = make(world, seed=6, arms=4)
+    name, parameters = registry.parse(world)
+    instance = make(name, seed=6, arms=4, **parameters)
     horizon = 700
     result = simulate(instance, policy, horizon=horizon, runs=1, seed=9, progress=False)
     pulls, regret = plain(instance, named(policy), horizon, seed=9)

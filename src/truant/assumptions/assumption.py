@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from truant.compile import hot
 from truant.counts import Counts
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, Setting
@@ -42,6 +43,11 @@ class Estimate:
         return self.at(-z), self.at(z)
 
 
+@hot
+def forget(row: FloatArray, memory: FloatArray, mediator: int, outcome: float) -> None:
+    """Keeps nothing of a pull but its counts."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Curve:
     """How the compiled loop turns one arm's counts into at(z).
@@ -50,9 +56,15 @@ class Curve:
     All are the pulled arm's own, but for `shared`, which all arms have in common; `row` is its counts,
     `memory` what it keeps from its last call (zeros at first). Where it makes no arrays
     (scratch space can be part of `shared`) and is marked `lean` or `hot`, the loop is several times as fast.
+
+    `follow(row, memory, mediator, outcome)`, if given, is called after each pull of the arm, with the counts it
+    has entered: it brings the memory up to date, so that `fill` need not go over all cells. `fill` must be able to
+    do without it (memory all zeros). The outcome is about the centre (NaN if missing), or its level; mediator K
+    and level L mean missing.
     """
 
     fill: Callable[..., None]
+    follow: Callable[..., None] = forget
     parameters: FloatArray  # (arms, any number)
     discrete: bool = False  # wants the discrete layout of counts, not the real one
     linear: bool = True  # at(z) is a straight line, so two knots say all

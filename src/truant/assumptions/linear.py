@@ -164,3 +164,23 @@ def eliminate(work: FloatArray, x: FloatArray) -> bool:
             value -= work[k, j] * x[j]
         x[k] = value / work[k, k]
     return True
+
+
+@lean
+def invert(A: FloatArray, inverse: FloatArray, space: FloatArray) -> bool:
+    """The inverse of a small square matrix, column by column; False if it is singular.
+
+    `space` is scratch of columns (columns + 2) numbers.
+    """
+    n = A.shape[0]
+    x, work = space[:n], space[n : n * (n + 2)].reshape(n, n + 1)
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                work[i, j] = A[i, j]
+            work[i, n] = 1.0 if i == k else 0.0
+        if not eliminate(work, x):
+            return False
+        for i in range(n):
+            inverse[i, k] = x[i]
+    return True

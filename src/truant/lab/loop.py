@@ -1,7 +1,7 @@
 """The one compiled loop: every world, assumption and index runs through it.
 
-`run` is a template: `truant.compile.link` binds draw, record, fill and choose to a world's, a layout's, a
-curve's and an index's compiled functions, and numba inlines them.
+`run` is a template: `truant.compile.link` binds draw, record, follow, fill and choose to a world's, a
+layout's, a curve's and an index's compiled functions, and numba inlines them.
 """
 
 from __future__ import annotations
@@ -14,23 +14,28 @@ from truant.compile import hot
 from truant.counts import record_level, record_real
 from truant.setting import FloatArray, IntArray
 
+# Each returns the outcome as it was counted: about the centre, or its level.
+
 
 @hot
-def record_real_outcome(row: FloatArray, mediator: int, outcome: float, about: FloatArray) -> None:
+def record_real_outcome(row: FloatArray, mediator: int, outcome: float, about: FloatArray) -> float:
     """A real outcome into real counts; `about` is the centre."""
     record_real(row, mediator, outcome - about[0])
+    return float(outcome - about[0])
 
 
 @hot
-def record_level_as_real(row: FloatArray, mediator: int, level: int, about: FloatArray) -> None:
+def record_level_as_real(row: FloatArray, mediator: int, level: int, about: FloatArray) -> float:
     """A level into real counts; `about` has the levels' values about the centre, NaN for missing."""
     record_real(row, mediator, about[level])
+    return float(about[level])
 
 
 @hot
-def record_level_outcome(row: FloatArray, mediator: int, level: int, about: FloatArray) -> None:
+def record_level_outcome(row: FloatArray, mediator: int, level: int, about: FloatArray) -> int:
     """A level into discrete counts."""
     record_level(row, mediator, level)
+    return level
 
 
 def _unbound(*arguments: Any) -> Any:
@@ -39,7 +44,7 @@ def _unbound(*arguments: Any) -> Any:
 
 FINISHED, STOPPED, NO_SUCH_ARM = 0, 1, 2
 
-draw = record = fill = choose = _unbound
+draw = record = follow = fill = choose = _unbound
 
 
 def run(
@@ -78,12 +83,13 @@ def run(
                     return NO_SUCH_ARM
                 last = arm
             mediator, outcome = draw(rng, arm, tables)
-            record(counts[arm], mediator, outcome, about)
+            follow(counts[arm], memory[arm], mediator, record(counts[arm], mediator, outcome, about))
             pulls[arm] += 1
             t += 1
             if pulls[arm] >= due[arm]:
                 fill(counts[arm], memory[arm], shared, parameters[arm], knots, values[arm])
-                due[arm] = pulls[arm] + max(np.int64(1), np.int64(growth * pulls[arm]))
+                if growth > 0.0:
+                    due[arm] = pulls[arm] + max(np.int64(1), np.int64(growth * pulls[arm]))
         total = 0.0
         for a in range(arms):
             total += pulls[a] * gaps[a]

@@ -178,7 +178,8 @@ def played(
     table = counts.table if curve.discrete else counts.real().table
     record, about = _recorder(setting, curve.discrete)
     regret, pulls = np.zeros(len(rounds)), np.zeros(setting.arms, np.int64)
-    compiled = link(loop.run, draw=seen.draw, record=record, fill=curve.fill, choose=policy.index.choose)
+    parts = {"follow": curve.follow, "fill": curve.fill, "choose": policy.index.choose}
+    compiled = link(loop.run, draw=seen.draw, record=record, **parts)
     arguments = (
         plan.generator(run),
         seen.tables,
@@ -214,7 +215,7 @@ def played(
     return Outcome(finished, regret, pulls, estimates, world.means, nanoseconds), final
 
 
-def _recorder(setting: Setting, discrete: bool) -> tuple[Callable[..., None], FloatArray]:
+def _recorder(setting: Setting, discrete: bool) -> tuple[Callable[..., float], FloatArray]:
     if setting.levels is None:
         return loop.record_real_outcome, np.array([setting.centre])
     about = np.append(np.asarray(setting.levels) - setting.centre, np.nan)

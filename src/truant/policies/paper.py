@@ -13,7 +13,7 @@ import numpy as np
 
 from truant.assumptions import Assumption, Curve
 from truant.assumptions.assumption import per_arm
-from truant.assumptions.linear import least_squares
+from truant.assumptions.linear import invert, least_squares
 from truant.assumptions.mar import Mar
 from truant.assumptions.mcar import Mcar
 from truant.assumptions.mediator_mar import MediatorMar
@@ -49,9 +49,18 @@ def paper_mcar(alpha: float = 2.0) -> Policy:
     """Algorithm 1: mean of the observed outcomes, Hoeffding width."""
 
     def curve(setting: Setting, horizon: int) -> Curve:
-        return Curve(fill=fill_mcar, parameters=per_arm(setting, setting.centre))
+        parameters = per_arm(setting, setting.centre)
+        return Curve(fill=fill_mcar, follow=add_up, parameters=parameters, memory=lambda knots: 3)
 
     return _policy(alpha, Mcar(), curve)
+
+
+@hot
+def add_up(row: FloatArray, memory: FloatArray, mediator: int, outcome: float) -> None:
+    """Number and sum of the observed outcomes over all mediators; the third says that they have been taken."""
+    if memory[2] and not np.isnan(outcome):
+        memory[0] += 1.0
+        memory[1] += outcome
 
 
 @hot
@@ -64,14 +73,16 @@ def fill_mcar(
     values: FloatArray,
 ) -> None:
     """S/n + sqrt(alpha log T/(2 n)); infinite until an outcome is observed."""
-    n = total = 0.0
-    for m in range(row.shape[0]):
-        n += row[m, OBSERVED]
-        total += row[m, SUM]
+    if not memory[2]:
+        for m in range(row.shape[0]):
+            memory[0] += row[m, OBSERVED]
+            memory[1] += row[m, SUM]
+        memory[2] = 1.0
+    n = memory[0]
     if n == 0.0:
         values[:] = np.inf
     else:
-        straight(parameters[0] + total / n, 1.0 / (2.0 * n), knots, values)
+        straight(parameters[0] + memory[1] / n, 0.5 / n, knots, values)
 
 
 def paper_mar_known(alpha: float = 2.0) -> Policy:
@@ -192,13 +203,19 @@ def _paper_mnar(alpha: float, literal: bool) -> Policy:
     def curve(setting: Setting, horizon: int) -> Curve:
         assumption.check(setting)
         number = _condition_number(setting, 0)
-        parameters = np.hstack([per_arm(setting, float(literal)), number, per_arm(setting, setting.levels)])
+        size = float(np.abs(setting.levels).sum())  # type: ignore[arg-type]
+        parameters = np.hstack(
+            [per_arm(setting, float(literal)), number, per_arm(setting, size, setting.levels)]
+        )
+        L = setting.outcomes
         return Curve(
             fill=fill_mnar,
+            follow=keep_inverse,
             parameters=parameters,
             discrete=True,
             first_pulls=first_pulls(horizon),
-            shared=setting.outcomes * (setting.outcomes + 2),
+            memory=lambda knots: 4 + L * (L + 2),
+            shared=L * (L + 2),
         )
 
     assumption = mnar()
@@ -211,7 +228,75 @@ def _condition_number(setting: Setting, column: int) -> FloatArray:
     return setting.condition_numbers[:, column : column + 1]
 
 
+# What an arm keeps for Algorithm 4: for how many pulls its inverse still holds (0: it has none), the odds x (L),
+# pulls with the outcome seen by level (L), pulls, seen ones, the largest number of seen ones of a mediator, and the
+# inverse of its table (L x L). A pull adds one to a single cell, so that inverse and odds change by a rank-one
+# update; rounding is cleared away whenever the arm's pulls have doubled.
+
+
+@hot
+def keep_inverse(row: FloatArray, memory: FloatArray, mediator: int, level: int) -> None:
+    """Sherman and Morrison's update of the arm's inverse and odds, where it has an inverse; and its totals."""
+    K, L = row.shape[0] - 1, row.shape[1] - 1
+    if memory[0] == 0.0 or mediator == K:
+        return
+    x, by_level, totals = memory[1 : 1 + L], memory[1 + L :], memory[1 + 2 * L :]
+    inverse = memory[4 + 2 * L :].reshape(L, L)
+    memory[0] -= 1.0
+    totals[0] += 1.0
+    if level == L:
+        for i in range(L):
+            x[i] += inverse[i, mediator]
+        return
+    by_level[level] += 1.0
+    totals[1] += 1.0
+    seen = 0.0
+    for y in range(L):
+        seen += row[mediator, y]
+    totals[2] = max(totals[2], seen)
+    pivot = 1.0 + inverse[level, mediator]
+    if abs(pivot) < 1e-8:  # the table is nearly singular now: solve it anew
+        memory[0] = 0.0
+        return
+    changed, odds = inverse[level], x[level]
+    for i in range(L):
+        if i != level:
+            factor = inverse[i, mediator] / pivot
+            x[i] -= factor * odds
+            for j in range(L):
+                inverse[i, j] -= factor * changed[j]
+    x[level] = odds / pivot
+    for j in range(L):
+        changed[j] /= pivot
+
+
 @lean
+def solve_anew(row: FloatArray, memory: FloatArray, shared: FloatArray) -> None:
+    """Totals and odds from the whole table, and its inverse if it has one and K = L."""
+    K, L = row.shape[0] - 1, row.shape[1] - 1
+    x, by_level, totals = memory[1 : 1 + L], memory[1 + L :], memory[1 + 2 * L :]
+    totals[:3] = 0.0
+    for y in range(L):
+        by_level[y] = row[:K, y].sum()
+    for m in range(K):
+        seen = row[m, :L].sum()
+        totals[0] += row[m].sum()
+        totals[1] += seen
+        totals[2] = max(totals[2], seen)
+    inverse = memory[4 + 2 * L :].reshape(L, L)
+    if K == L and invert(row[:K, :L], inverse, shared):
+        memory[0] = totals[0]
+        for i in range(L):
+            x[i] = 0.0
+            for m in range(K):
+                x[i] += inverse[i, m] * row[m, L]
+    else:
+        least_squares(row[:K, :L], row[:K, L], shared)  # scales cancel: counts serve as well as frequencies
+        for i in range(L):
+            x[i] = shared[i]
+
+
+@hot
 def fill_mnar(
     row: FloatArray,
     memory: FloatArray,
@@ -222,23 +307,23 @@ def fill_mnar(
 ) -> None:
     """Mu + sum|y| (8 L C/(|Theta| g) sqrt(alpha log T/T_a) + K/g sqrt(alpha log T/T_ao)), g = 1/max(1+x)."""
     K, L = row.shape[0] - 1, row.shape[1] - 1
-    literal, number, levels = parameters[0], parameters[1], parameters[2:]
-    x = shared[:L]
-    least_squares(row[:K, :L], row[:K, L], shared)  # scales cancel: counts serve as well as frequencies
-    pulls, seen = row[:K].sum(), row[:K, :L].sum()  # with the mediator seen
+    literal, number, size, levels = parameters[0], parameters[1], parameters[2], parameters[3:]
+    if memory[0] == 0.0:
+        solve_anew(row, memory, shared)
+    x, by_level, totals = memory[1 : 1 + L], memory[1 + L :], memory[1 + 2 * L :]
+    pulls, seen, norm = totals[0], totals[1], totals[2]  # with the mediator seen
     if seen == 0.0:
         values[:] = np.inf
         return
-    mean = largest = norm = size = 0.0
+    mean = largest = 0.0
     for y in range(L):
-        mean += levels[y] * (1.0 + x[y]) * row[:K, y].sum()
-        largest = max(largest, 1.0 + x[y])
-        size += abs(levels[y])
-    for m in range(K):
-        norm = max(norm, row[m, :L].sum() / pulls)
+        odds = 1.0 + x[y]
+        mean += levels[y] * odds * by_level[y]
+        largest = max(largest, odds)
     mean /= seen if literal else pulls
-    width = 8.0 * L * number / norm * largest / np.sqrt(pulls) + K * largest / np.sqrt(seen)
-    straight(mean, (size * width) ** 2, knots, values)
+    width = size * largest * (8.0 * L * number * np.sqrt(pulls) / norm + K / np.sqrt(seen))
+    for k in range(len(knots)):
+        values[k] = mean + knots[k] * width
 
 
 def paper_mediator_mnar(alpha: float = 2.0) -> Policy:

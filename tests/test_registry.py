@@ -212,7 +212,9 @@ class Lowest(Index):
     """The arm `above` places over the lowest."""
 
     above: int = 0
-    memory = 1
+
+    def memory(self, arms):
+        return 1
 
     def knots(self, horizon, linear):
         return np.zeros(1)

@@ -139,7 +139,7 @@ def check_index(index: Index, horizon: int = 1000) -> None:
 
 def _chosen(index: Index, values: FloatArray, knots: FloatArray, horizon: int) -> int:
     rng = np.random.Generator(np.random.SFC64(5))
-    parameters, memory = index.parameters(horizon), np.zeros(index.memory)
+    parameters, memory = index.parameters(horizon), np.zeros(index.memory(len(values)))
     choose_once = link(_choose_once, choose=index.choose)
     return int(choose_once(values, knots, parameters, memory, -1, horizon // 2, rng))
 

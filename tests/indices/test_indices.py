@@ -43,7 +43,7 @@ def choices(
     rng = np.random.Generator(np.random.SFC64(seed))
     table = np.ascontiguousarray(values, np.float64)
     link(choose_often, choose=index.choose)(
-        table, knots, index.parameters(1000), np.zeros(index.memory), t, rng, out
+        table, knots, index.parameters(1000), np.zeros(index.memory(len(table))), t, rng, out
     )
     return out
 
@@ -297,21 +297,23 @@ def play_along(values, knots, steps, memory, parameters, rng, out):  # type: ign
         last = arm
 
 
-def chosen_and_highest(index: Index, steps: FloatArray) -> FloatArray:
-    """Seven arms, whose values move by a step when they are pulled: the chosen value and the highest, each round."""
+def chosen_and_highest(index: Index, steps: FloatArray, arms: int = 7) -> FloatArray:
+    """Arms whose values move by a step when they are pulled: the chosen value and the highest, each round."""
     out = np.empty((len(steps), 2))
     rng = np.random.Generator(np.random.SFC64(2))
-    state = (np.zeros((7, 1)), np.zeros(1), steps, np.zeros(index.memory), index.parameters(100), rng, out)
+    memory = np.zeros(index.memory(arms))
+    state = (np.zeros((arms, 1)), np.zeros(1), steps, memory, index.parameters(100), rng, out)
     link(play_along, choose=index.choose)(*state)
     return out
 
 
 @pytest.mark.parametrize("index", [Ucb(), EpsilonGreedy(epsilon=0.0)])
 @pytest.mark.parametrize("ties", [True, False])
-def test_remembering_the_second_never_misses_the_highest(index, ties):
+@pytest.mark.parametrize("arms", [1, 2, 3, 7, 8, 100])
+def test_the_tournament_never_misses_the_highest(index, ties, arms):
     rng = np.random.default_rng(1)
     steps = rng.choice([-1.0, -0.5, 0.0, 0.5], size=20_000) if ties else rng.normal(-0.2, 1, size=20_000)
-    out = chosen_and_highest(index, steps)
+    out = chosen_and_highest(index, steps, arms)
     assert np.array_equal(out[:, 0], out[:, 1])
 
 
@@ -320,3 +322,10 @@ def test_random_pulls_do_not_spoil_the_memory():
     out = chosen_and_highest(EpsilonGreedy(epsilon=0.5), np.random.default_rng(1).normal(size=20_000))
     share = np.mean(out[:, 0] == out[:, 1])
     assert share == pytest.approx(0.5 + 0.5 / 7, abs=4 * np.sqrt(0.57 * 0.43 / 20_000))
+
+
+@pytest.mark.parametrize("arms", [3, 7, 12])
+def test_arms_that_are_tied_are_pulled_equally_often(arms):
+    """All equal, and a pull changes nothing: every match that is played again is a fair one."""
+    chosen = choices(Ucb(), np.zeros((arms, 1)), np.zeros(1), times=40_000, seed=4)
+    assert stats.chisquare(np.bincount(chosen, minlength=arms)).pvalue > 1e-3

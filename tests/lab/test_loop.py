@@ -25,7 +25,7 @@ def plain(world, policy, horizon, seed, run=0):
     rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(run,)).spawn(2)[1]))
     values = np.zeros((setting.arms, len(knots)))
     memory, shared = np.zeros((setting.arms, curve.memory(len(knots)))), np.zeros(curve.shared)
-    own, parameters = np.zeros(policy.index.memory), policy.index.parameters(horizon)
+    own, parameters = np.zeros(policy.index.memory(setting.arms)), policy.index.parameters(horizon)
     pulls, due = np.zeros(setting.arms, int), np.full(setting.arms, curve.first_pulls)
     regret, last = [0.0], -1
     levels = None if setting.levels is None else np.append(setting.levels, np.nan)

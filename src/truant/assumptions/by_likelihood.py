@@ -16,7 +16,9 @@ from truant.errors import NotIdentified
 from truant.setting import FloatArray, Setting, positive_number, switch
 
 FIRST_PULLS = 10  # of each arm, before its likelihood is looked at
-GROWTH = 0.05  # an arm is refitted when its pulls grew by this share
+GROWTH = (
+    0.1  # an arm is refitted when its pulls grew by this share; .05 costs twice the time and gains nothing
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,8 +64,11 @@ def step(
     target: float,
     tilt: float,
     columns: FloatArray,
+    weigh: bool,
 ) -> tuple[float, float]:
-    """One EM map from `theta` to `out`; returns log L at `theta`, and the tilt.
+    """One EM map from `theta` to `out`; returns log L at `theta` (if asked to `weigh` it), and the tilt.
+
+    Logarithms are most of its cost.
 
     With a finite `target` the new pi has mean outcome `target`: the M-step is the same with one tilt,
     pi = c/(sum(c) (1 + t (y - target))). `prior` is added to each cell in the pi-step alone.
@@ -83,7 +86,8 @@ def step(
             total += theta[m * L + y] * hidden
         share = 0.0
         if C[m, L] > 0.0:
-            log_likelihood += C[m, L] * np.log(total + MINUTE)
+            if weigh:
+                log_likelihood += C[m, L] * np.log(total + MINUTE)
             share = C[m, L] / (total + MINUTE)
         seen = C[m, L]
         for y in range(L):
@@ -92,16 +96,19 @@ def step(
             count = C[m, y]
             out[cell] = count + share * theta[cell] * (1.0 - theta[k])
             if count > 0.0:
-                log_likelihood += count * np.log(theta[cell] * theta[k] + MINUTE)
+                if weigh:
+                    log_likelihood += count * np.log(theta[cell] * theta[k] + MINUTE)
                 out[k] += count
                 seen += count
         out[lam + m] = seen
-        if seen > 0.0:
+        if weigh and seen > 0.0:
             log_likelihood += seen * np.log(theta[lam + m] + MINUTE)
     # mediator missing: each outcome's pulls, and those with nothing seen, spread over the mediators
     for y in range(L + 1):
         if C[K, y] > 0.0:
-            log_likelihood += spread_over_mediators(C, by_outcome, theta, out, y)
+            total = spread_over_mediators(C, by_outcome, theta, out, y)
+            if weigh:
+                log_likelihood += C[K, y] * np.log(total + MINUTE)
     to_chances(theta, out, K, L, by_outcome)
     return log_likelihood, normalise(levels, out, K, prior, target, tilt, columns)
 
@@ -129,7 +136,10 @@ def to_chances(theta: FloatArray, out: FloatArray, K: int, L: int, by_outcome: b
 def spread_over_mediators(
     C: FloatArray, by_outcome: bool, theta: FloatArray, out: FloatArray, column: int
 ) -> float:
-    """E-step of the row of missing mediators, for one column; the last column means the outcome is missing too."""
+    """E-step of the row of missing mediators, for one column; returns the probability of that cell.
+
+    In the last column the outcome is missing too.
+    """
     K, L = C.shape[0] - 1, C.shape[1] - 1
     g, lam = K * L, K * L + (L if by_outcome else K)
     first, end = (column, column + 1) if column < L else (0, L)
@@ -148,7 +158,7 @@ def spread_over_mediators(
             out[m * L + y] += expected
             if column < L:
                 out[k] += expected
-    return float(C[K, column] * np.log(total + MINUTE))
+    return total
 
 
 @lean
@@ -223,32 +233,28 @@ def fit(
 ) -> float:
     """Improve `theta` in place by SQUAREM until a cycle gains too little; returns its log L.
 
-    An extrapolated step keeps a tenth of the distance to a boundary, and is dropped if log L falls.
+    An extrapolated step keeps a tenth of the distance to a boundary, and is taken back if log L falls.
     """
     P = len(theta)
     one, two, columns = work[:P], work[P : 2 * P], work[2 * P : 2 * P + len(levels)]
     cells = (C.shape[0] - 1) * len(levels)
-    tilt, before, certain, maps = 0.0, -np.inf, -np.inf, 0
+    tilt, before, maps = 0.0, -np.inf, 0
     if np.isfinite(target):  # a start off the constraint can be likelier than anything on it
-        _, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns)
+        _, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns, False)
         copy(theta, one)
     while True:
-        now, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns)
-        if now < certain - 1e-9:  # the last extrapolation left the constraint: go back to the plain map
+        now, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns, True)
+        if now < before:  # the last extrapolation lost: go back to the plain map, which cannot
             copy(theta, two)
-            now, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns)
-        maps += 1
+            now, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns, True)
+        maps += 3
         if now - before < care.gain or maps >= care.maps:
             return now
         before = now
-        certain, tilt = step(C, levels, by_outcome, one, two, care.prior, target, tilt, columns)
+        _, tilt = step(C, levels, by_outcome, one, two, care.prior, target, tilt, columns, False)
         extrapolate(theta, one, two, cells)
-        trial, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns)
-        maps += 2
-        if trial >= certain:
-            copy(theta, one)
-        else:
-            copy(theta, two)
+        _, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns, False)
+        copy(theta, one)
 
 
 @lean

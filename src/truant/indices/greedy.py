@@ -8,7 +8,7 @@ import numpy as np
 
 from truant.compile import hot
 from truant.errors import InvalidValue
-from truant.indices.index import Index, highest
+from truant.indices.index import Index, highest, highest_memory
 from truant.setting import FloatArray
 
 
@@ -23,10 +23,10 @@ def choose(
     rng: np.random.Generator,
 ) -> int:
     """The highest at(0), or any arm with probability epsilon."""
+    best = highest(values, memory, last, rng)
     if parameters[0] > 0.0 and rng.random() < parameters[0]:
-        memory[1] = -1.0  # another arm's value may now change
         return int(rng.random() * values.shape[0])
-    return highest(values, memory, last, rng)
+    return best
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,6 @@ class EpsilonGreedy(Index):
 
     epsilon: float = 0.1
     choose = staticmethod(choose)
-    memory = 2
 
     def __post_init__(self) -> None:
         if not isinstance(self.epsilon, int | float | np.number) or not 0 <= self.epsilon <= 1:
@@ -48,6 +47,10 @@ class EpsilonGreedy(Index):
     def parameters(self, horizon: int) -> FloatArray:
         """The share of random pulls."""
         return np.array([float(self.epsilon)])
+
+    def memory(self, arms: int) -> int:
+        """What `highest` keeps."""
+        return highest_memory(arms)
 
 
 def greedy() -> EpsilonGreedy:

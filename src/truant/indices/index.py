@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from truant.compile import hot
+from truant.compile import hot, lean
 from truant.setting import FloatArray
 
 STRAIGHT = (0.0, 1.0)  # two knots say all of a straight at(z)
@@ -24,7 +24,6 @@ class Index(ABC):
     """
 
     choose: ClassVar[Callable[..., int]]
-    memory: ClassVar[int] = 0
 
     @abstractmethod
     def knots(self, horizon: int, linear: bool) -> FloatArray:
@@ -33,6 +32,10 @@ class Index(ABC):
     def parameters(self, horizon: int) -> FloatArray:
         """Numbers that `choose` needs."""
         return np.zeros(1)
+
+    def memory(self, arms: int) -> int:
+        """How many numbers `choose` keeps."""
+        return 0
 
 
 def knots_of(linear: bool) -> FloatArray:
@@ -52,27 +55,84 @@ def read(values: FloatArray, knots: FloatArray, z: float) -> float:
     return float(values[k - 1] + slope * (z - knots[k - 1]))
 
 
+def highest_memory(arms: int) -> int:
+    """Numbers that `highest` keeps: the second's value, the leader, and winner and ties of each match."""
+    return 2 + 2 * bracket.py_func(arms)  # type: ignore[attr-defined, no-any-return]
+
+
 @hot
 def highest(values: FloatArray, memory: FloatArray, last: int, rng: np.random.Generator) -> int:
     """The arm with the highest first value; ties are broken at random.
 
-    Memory holds the arm last found highest and the value of the second: while it is that arm that is pulled and
-    it still beats the second, nothing needs comparing, since no other arm's value has changed.
+    Must be asked in every round, since only the last arm's value is looked at anew. While it is the leader that
+    is pulled and it still beats the second, nothing needs comparing; else its matches are played again, and no
+    others: a round costs log2(arms) comparisons at most.
     """
     if last >= 0 and memory[1] == last and values[last, 0] > memory[0]:
         return last
-    best, ties, second = 0, 1, -np.inf
-    for a in range(1, values.shape[0]):
-        if values[a, 0] > values[best, 0]:
-            best, ties, second = a, 1, values[best, 0]
-        elif values[a, 0] == values[best, 0]:
-            ties, second = ties + 1, values[a, 0]
-            if rng.random() * ties < 1.0:
-                best = a
-        else:
-            second = max(second, values[a, 0])
+    return tournament(values, memory, last, rng)
+
+
+@lean
+def bracket(arms: int) -> int:
+    """Places of a knock-out tournament: the next power of two."""
+    places = 1
+    while places < arms:
+        places *= 2
+    return places
+
+
+@lean
+def tournament(values: FloatArray, memory: FloatArray, last: int, rng: np.random.Generator) -> int:
+    """Play the matches of the last arm again (all of them if `last` is -1); the leader, as for `highest`.
+
+    Match i is between the winners of 2i and 2i + 1, the final is match 1; from number `places` on they are arms.
+    """
+    arms = values.shape[0]
+    places = bracket(arms)
+    winners, ties = memory[2 : 2 + places], memory[2 + places :]
+    match = (places + last) // 2 if last >= 0 else places - 1
+    while match >= 1:
+        play(values, winners, ties, places, match, rng)
+        match = match // 2 if last >= 0 else match - 1
+    best = int(winners[1]) if places > 1 else 0
+    second, match = -np.inf, places + best  # the second best has lost to the winner
+    while match > 1:
+        rival = winner(winners, places, match ^ 1)
+        if rival < arms:
+            second = max(second, values[rival, 0])
+        match //= 2
     memory[0], memory[1] = second, best
     return best
+
+
+@hot
+def winner(winners: FloatArray, places: int, match: int) -> int:
+    """The arm that a match sends on; one that is not there if it was between empty places."""
+    return int(winners[match]) if match < places else match - places
+
+
+@hot
+def play(
+    values: FloatArray,
+    winners: FloatArray,
+    ties: FloatArray,
+    places: int,
+    match: int,
+    rng: np.random.Generator,
+) -> None:
+    """Of two equal winners each goes on in proportion to those that it is tied with."""
+    left, right = winner(winners, places, 2 * match), winner(winners, places, 2 * match + 1)
+    many_left = ties[2 * match] if 2 * match < places else 1.0
+    many_right = ties[2 * match + 1] if 2 * match + 1 < places else 1.0
+    arms = values.shape[0]
+    if right >= arms or values[left, 0] > values[right, 0]:  # empty places are all on the right
+        winners[match], ties[match] = left, many_left
+    elif values[left, 0] < values[right, 0]:
+        winners[match], ties[match] = right, many_right
+    else:
+        ties[match] = many_left + many_right
+        winners[match] = left if rng.random() * ties[match] < many_left else right
 
 
 @hot

@@ -12,7 +12,7 @@ import numpy as np
 
 from truant.compile import hot
 from truant.errors import InvalidValue, unknown
-from truant.indices.index import Index, highest, highest_read, knots_of
+from truant.indices.index import Index, highest, highest_memory, highest_read, knots_of
 from truant.setting import FloatArray
 
 LEVELS = {"plain": 1.0, "cautious": 2.0}
@@ -47,7 +47,6 @@ class Ucb(Index):
     level: str | float = "plain"
     horizon: str = "known"
     choose = staticmethod(choose)
-    memory = 2
 
     def __post_init__(self) -> None:
         if self.horizon not in ("known", "unknown"):
@@ -75,6 +74,10 @@ class Ucb(Index):
     def parameters(self, horizon: int) -> FloatArray:
         """The level."""
         return np.array([self.multiple])
+
+    def memory(self, arms: int) -> int:
+        """What `highest` keeps."""
+        return highest_memory(arms)
 
 
 parts = {"ucb": Ucb}

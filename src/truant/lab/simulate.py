@@ -194,7 +194,7 @@ def played(
         np.zeros((setting.arms, len(knots))),
         np.full(setting.arms, curve.first_pulls),
         policy.index.parameters(plan.horizon),
-        np.zeros(policy.index.memory),
+        np.zeros(policy.index.memory(setting.arms)),
         table,
         pulls,
         rounds,

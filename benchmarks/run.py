@@ -30,7 +30,7 @@ FLOORS = {
 }
 TARGETS = {
     ("mar", "mar-ucb"): 200,
-    ("mar", "mar-sharp-ucb"): 200,
+    ("mar", "mar-plain-ucb"): 200,
     ("mar", "mar-thompson"): 500,
     ("mnar", "mnar-ucb"): 500,
     ("mediator-mnar", "mediator-mnar-ucb"): 700,

@@ -221,8 +221,8 @@ def test_policies_lists_every_combination_and_name():
     rows = {row["name"]: row for row in json.loads(run("policies", "--json").stdout)}
     assert sorted(rows) == sorted(policy_names())
     assert all(row["summary"] for row in rows.values())
-    own = registry.find("assumption", "mar").parameters | registry.find("index", "ucb").parameters
-    assert set(rows["mar-ucb"]["parameters"]) == set(own)
+    own = registry.find("assumption", "mar").parameters | registry.find("index", "epsilon-greedy").parameters
+    assert set(rows["mar-epsilon-greedy"]["parameters"]) == set(own)
     assert rows["naive-ucb"]["parameters"] == {"alpha": 2.0}
 
 

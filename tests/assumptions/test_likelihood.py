@@ -78,7 +78,7 @@ def test_choosing_finds_the_limits_that_reporting_finds(model):
         drop = [max(fit.log_likelihood - fit.log_likelihood_at(u), 0) for u in values]
         roots.append(np.sign(values - fit.mean) * np.sqrt(2 * np.array(drop)))
     roots = np.array(roots)
-    assert np.abs(roots[:, 1]).max() < 0.4  # the loose stop leaves the maximum a little off
+    assert np.abs(roots[:, 1]).max() < 0.6  # the loose stop leaves the maximum a little off
     assert np.median(np.abs(roots - knots), axis=0).max() < 0.2
     inside = np.abs(roots - knots) < 0.35
     at_the_edge = (values < 1e-6) | (values > 1 - 1e-6)

@@ -247,7 +247,7 @@ def test_an_empty_cell_shrinks_to_the_centre_of_the_range():
     assert values[0] == pytest.approx(1 + 0.5 * 400 / 101)
 
 
-@pytest.mark.parametrize("policy", ["mcar-ucb", "mar-ucb", "mar-thompson", "mar-sharp-ucb"])
+@pytest.mark.parametrize("policy", ["mcar-ucb", "mar-ucb", "mar-thompson", "mar-plain-ucb"])
 @pytest.mark.parametrize("low", [0.0, -10.0])
 def test_little_noise_or_a_lopsided_range_locks_nothing_in(policy, low):
     """With a pseudo-observation of fixed weight the good arm is given up after a few pulls in half the runs."""

@@ -51,7 +51,7 @@ CASES = [
     ("mar", "mar-ucb"),
     ("mar", "mar-ucb:horizon=unknown"),
     ("mar", "mar-thompson"),
-    ("mar", "mar-sharp-ucb"),
+    ("mar", "mar-plain-ucb"),
     ("mar", "mar-epsilon-greedy"),
     ("mediator-mar", "mediator-mar-ucb"),
     ("mnar", "mar-ucb"),

@@ -88,7 +88,7 @@ def test_each_parameter_goes_to_its_owner():
     assert policy.index == Ucb(level="cautious", horizon="unknown")
     assert policy.assumption.kappa == 2
     assert policy.name == "mar-ucb:level=cautious,kappa=2,horizon=unknown"
-    plain = named("mar-ucb").curve(SQUARE, 100).parameters
+    plain = named("mar-plain-ucb").curve(SQUARE, 100).parameters
     assert np.sum(policy.curve(SQUARE, 100).parameters != plain) == SQUARE.arms  # kappa, once for each arm
 
 

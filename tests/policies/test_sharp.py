@@ -60,7 +60,7 @@ def by_hand(rows, arm, setting, horizon, f, levels):
     return float(np.clip(max(tops), floor, ceiling)), (floor, ceiling)
 
 
-@pytest.mark.parametrize("name", ["mar-sharp-ucb", "mediator-mar-sharp-ucb"])
+@pytest.mark.parametrize("name", ["mar-ucb", "mediator-mar-ucb", "mar-sharp-ucb"])
 def test_by_hand(name):
     inside = 0
     for seed in range(60):
@@ -83,11 +83,11 @@ def test_by_hand(name):
 
 def test_regret_is_lower_where_dropping_rows_is_harmless_and_as_low_where_not():
     """Paired over 60 runs; expected 154 against 201 in mar, and no difference in confounded."""
-    result = simulate("mar", ["mar-ucb", "mar-sharp-ucb"], horizon=100_000, runs=60, seed=3, progress=False)
+    result = simulate("mar", ["mar-plain-ucb", "mar-ucb"], horizon=100_000, runs=60, seed=3, progress=False)
     difference = result.final[1] - result.final[0]
     assert difference.mean() + 4 * difference.std(ddof=1) / np.sqrt(60) < 0
     hard = simulate(
-        "confounded", ["mar-ucb", "mar-sharp-ucb"], horizon=100_000, runs=60, seed=3, progress=False
+        "confounded", ["mar-plain-ucb", "mar-ucb"], horizon=100_000, runs=60, seed=3, progress=False
     )
     difference = hard.final[1] - hard.final[0]
     assert difference.mean() < 4 * difference.std(ddof=1) / np.sqrt(60)
@@ -98,7 +98,7 @@ def test_units_do_not_matter():
     world = make("mar-low", seed=2)
     p, means, seen = world.mediator_probabilities, world.outcome_means, world.observation
     moved = RealWorld(p, 100 + 10 * means, seen, outcome_sd=10.0, low=100, high=110)
-    for policy in ("mar-ucb", "mar-sharp-ucb", "mcar-ucb", "mar-thompson", "mar-provable", "oracle-ucb"):
+    for policy in ("mar-ucb", "mar-plain-ucb", "mcar-ucb", "mar-thompson", "mar-provable", "oracle-ucb"):
         here = simulate(world, policy, horizon=20_000, runs=1, seed=5, progress=False)
         there = simulate(moved, policy, horizon=20_000, runs=1, seed=5, progress=False)
         assert there.final[0, 0] == pytest.approx(10 * here.final[0, 0], rel=0.02), policy
@@ -108,3 +108,16 @@ def test_units_do_not_matter():
 def test_floor_is_a_share(floor):
     with pytest.raises(InvalidValue, match=r"floor must be in \[0, 1\]"):
         named(f"mar-sharp-ucb:floor={floor}")
+
+
+@pytest.mark.parametrize("name", ["mar", "mediator-mar"])
+def test_names(name):
+    """The sharp index is what -ucb means; without a horizon there is only the plain one."""
+    setting = Setting(arms=2, mediators=3)
+    curves = {key: named(f"{name}-{key}").curve(setting, 1000) for key in ("ucb", "sharp-ucb", "plain-ucb")}
+    assert curves["ucb"].fill is curves["sharp-ucb"].fill is not curves["plain-ucb"].fill
+    assert np.array_equal(curves["ucb"].parameters, curves["sharp-ucb"].parameters)
+    unknown = named(f"{name}-ucb:horizon=unknown,kappa=2")
+    assert unknown.curve(setting, 1000).fill is curves["plain-ucb"].fill
+    assert unknown.index.horizon == "unknown"
+    assert unknown.assumption.kappa == named(f"{name}-ucb:kappa=2").assumption.kappa == 2

@@ -1,4 +1,4 @@
-"""`mar-sharp-ucb`: a hierarchical index for `mar`, near the best where dropping rows is harmless, safe where not.
+"""`mar-ucb` and `mediator-mar-ucb`: a hierarchical index, near the best where dropping rows does no harm.
 
 Cell means of an arm are taken to scatter about the arm's own mean with a spread tau that is not known. For each
 tau of a grid the arm's value has a mean, a variance and a likelihood; the index is the highest value that any
@@ -21,21 +21,51 @@ from truant.compile import hot, lean
 from truant.counts import OBSERVED, PULLS, SUM
 from truant.errors import InvalidValue
 from truant.indices.ucb import Ucb
-from truant.policies.policy import Policy
+from truant.policies.policy import Policy, combine
 from truant.setting import FloatArray, Setting
 
 SPREADS = (0.001, 0.05, 0.1, 0.2, 0.4, 0.8)  # tau, in units of the outcome's scale
 GROWTH = 0.01  # an arm is looked at again when its pulls grew by this share
 
 
-def mar_sharp_ucb(level: str | float = "plain", floor: float = 0.8) -> Policy:
-    """`mar` with cell means that borrow strength from each other, within the band of the plain estimate."""
-    return _sharp(Mar(), level, floor, seen_mediators_only=False)
+def mar_ucb(
+    level: str | float = "plain", horizon: str = "known", kappa: float = 1.0, floor: float = 0.8
+) -> Policy:
+    """`mar` whose cell means borrow strength from each other; with horizon=unknown, as mar-plain-ucb."""
+    if horizon != "known":
+        return mar_plain_ucb(level, horizon, kappa)
+    return _sharp(Mar(kappa=kappa), level, floor, seen_mediators_only=False)
 
 
-def mediator_mar_sharp_ucb(level: str | float = "plain", floor: float = 0.8) -> Policy:
-    """`mediator-mar` with cell means that borrow strength from each other, within the band of the plain estimate."""
-    return _sharp(MediatorMar(), level, floor, seen_mediators_only=True)
+def mediator_mar_ucb(
+    level: str | float = "plain", horizon: str = "known", kappa: float = 1.0, floor: float = 0.8
+) -> Policy:
+    """`mediator-mar` whose cell means borrow strength from each other; see mar-ucb."""
+    if horizon != "known":
+        return mediator_mar_plain_ucb(level, horizon, kappa)
+    return _sharp(MediatorMar(kappa=kappa), level, floor, seen_mediators_only=True)
+
+
+def mar_plain_ucb(level: str | float = "plain", horizon: str = "known", kappa: float = 1.0) -> Policy:
+    """`mar` with ucb as for every other assumption: each cell mean on its own."""
+    return combine(Mar(kappa=kappa), Ucb(level, horizon), "")
+
+
+def mediator_mar_plain_ucb(
+    level: str | float = "plain", horizon: str = "known", kappa: float = 1.0
+) -> Policy:
+    """`mediator-mar` with ucb as for every other assumption: each cell mean on its own."""
+    return combine(MediatorMar(kappa=kappa), Ucb(level, horizon), "")
+
+
+def mar_sharp_ucb(level: str | float = "plain", kappa: float = 1.0, floor: float = 0.8) -> Policy:
+    """The same as mar-ucb."""
+    return mar_ucb(level, "known", kappa, floor)
+
+
+def mediator_mar_sharp_ucb(level: str | float = "plain", kappa: float = 1.0, floor: float = 0.8) -> Policy:
+    """The same as mediator-mar-ucb."""
+    return mediator_mar_ucb(level, "known", kappa, floor)
 
 
 def _sharp(assumption: Assumption, level: str | float, floor: float, seen_mediators_only: bool) -> Policy:
@@ -167,4 +197,11 @@ def moments(
     return mean, within + loose * loose / W + q / pulls
 
 
-parts = {"mar-sharp-ucb": mar_sharp_ucb, "mediator-mar-sharp-ucb": mediator_mar_sharp_ucb}
+parts = {
+    "mar-ucb": mar_ucb,
+    "mar-plain-ucb": mar_plain_ucb,
+    "mar-sharp-ucb": mar_sharp_ucb,
+    "mediator-mar-ucb": mediator_mar_ucb,
+    "mediator-mar-plain-ucb": mediator_mar_plain_ucb,
+    "mediator-mar-sharp-ucb": mediator_mar_sharp_ucb,
+}

@@ -100,7 +100,7 @@ def _assumption(name: str) -> Any:
 
 
 def adaptive(study: Study) -> list[str]:
-    runs = study.size(600, 8)
+    runs = study.size(300, 8)
     results = [adaptive_result(study, *case, runs) for case in ADAPTIVE]
     adaptive_chart(study, results)
     answers = [part["agrees"] for result in results for part in result["parts"].values()]

@@ -161,7 +161,7 @@ def mnar_part(study: Study) -> list[str]:
 
 def mnar_figures(study: Study, name: str) -> dict[str, list[Figures]]:
     """By class of condition number, figures for each size."""
-    arms, replications = study.size(24, 1), study.size(60 if name == "mnar" else 40, 3)
+    arms, replications = study.size(24, 1), study.size(40 if name == "mnar" else 25, 3)
     chosen = study.piece(f"errors-{name}-arms", {"arms": arms}, lambda: classed_arms(name, arms))
     return {
         label: [of_arms(study, f"{name}-{label}", chosen[label], n, replications) for n in SIZES]

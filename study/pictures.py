@@ -23,7 +23,7 @@ def dots(rows: Rows, band: tuple[float, float]) -> alt.LayerChart:
     """Coverage of each case, with two standard errors either way, over the band that is near enough to .95."""
     data = pd.DataFrame(rows)
     data["low"], data["high"] = data["value"] - 2 * data["error"], data["value"] + 2 * data["error"]
-    scale = alt.Scale(domain=[min(0.85, data["low"].min()), 1.0], nice=False)
+    scale = alt.Scale(domain=[min(0.85, float(data["low"].min())), 1.0], nice=False, zero=False)
     x = alt.X("value:Q", title="share of 95% intervals that hold the truth", scale=scale)
     x = x.axis(charts._axis(format=".2f", labelExpr="format(datum.value, '.2f')", tickCount=8))
     y = alt.Y("case:N", title=None, sort=list(dict.fromkeys(data["case"])))
@@ -33,7 +33,7 @@ def dots(rows: Rows, band: tuple[float, float]) -> alt.LayerChart:
     offset = alt.YOffset("kind:N", sort=kinds)
     shape = alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds, range=["circle", "square"]))
     area = alt.Chart(pd.DataFrame([{"low": band[0], "high": band[1]}]))
-    area = area.mark_rect(color=COLOURS[2], opacity=0.12).encode(x="low:Q", x2="high:Q")
+    area = area.mark_rect(color=COLOURS[2], opacity=0.12).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
     base = alt.Chart(data).encode(y=y, yOffset=offset, color=colour)
     bars = base.mark_rule(strokeWidth=2, clip=True).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
     points = base.mark_point(filled=True, size=70, opacity=1).encode(x=x, shape=shape)
@@ -58,7 +58,7 @@ def heat_map(rows: Rows) -> alt.LayerChart:
     scale = alt.Scale(type="log", scheme="viridis", domain=domain, reverse=True)
     cells = alt.Chart(known).mark_rect(stroke="white", strokeWidth=2)
     cells = cells.encode(x=x, y=y, color=alt.Color("regret:Q", scale=scale, legend=None))
-    middle = float((domain[0] * domain[1] ** 1.2) ** (1 / 2.2))
+    middle = domain[0] ** 0.55 * domain[1] ** 0.45  # where the colours turn dark
     data["tone"] = [
         "white" if value > middle else INK if value == value else FAINT for value in data["regret"]
     ]
@@ -79,7 +79,11 @@ def slope_panels(rows: Rows) -> alt.VConcatChart:
     """One panel a sweep: measured points and a line of the promised slope."""
     data = pd.DataFrame(rows)
     data["low"], data["high"] = data["regret"] - 2 * data["error"], data["regret"] + 2 * data["error"]
-    panels = [_slope_panel(part, str(name)) for name, part in data.groupby("panel", sort=False)]
+    data["low"] = data["low"].clip(
+        lower=data["regret"] / 10
+    )  # a logarithmic axis has no place for less than 0
+    policies = list(dict.fromkeys(data["policy"]))
+    panels = [_slope_panel(part, str(name), policies) for name, part in data.groupby("panel", sort=False)]
     lines = [alt.hconcat(*panels[i : i + 4], spacing=30) for i in range(0, len(panels), 4)]
     title = charts._title(
         "Worst regret beside the promised slopes",
@@ -89,32 +93,22 @@ def slope_panels(rows: Rows) -> alt.VConcatChart:
     return alt.VConcatChart(vconcat=lines, spacing=24, title=title)
 
 
-def _slope_panel(data: pd.DataFrame, name: str) -> alt.LayerChart:
-    policies = list(dict.fromkeys(data["policy"]))
-    values = sorted(set(data["x"]))
-    scale = alt.Scale(type="log", nice=False, padding=14)
-    x = alt.X("x:Q", title=name.split(": ")[1], scale=scale)
-    x = x.axis(
-        charts._axis(
-            values=values, grid=False, labelExpr="format(datum.value, datum.value < 1000 ? '.2~r' : '~s')"
-        )
-    )
-    y = alt.Y(
-        "regret:Q", title="worst mean regret", scale=alt.Scale(type="log", nice=False, padding=14, zero=False)
-    )
-    y = y.axis(charts._axis(tickCount=4, domain=False, ticks=False))
-    legend = _legend(orient="bottom", columns=1)
-    base = alt.Chart(data).encode(
-        x=x, color=alt.Color("policy:N", title=None, legend=legend, scale=_colours(policies))
-    )
-    promised = base.mark_line(strokeDash=[5, 4], strokeWidth=1.4).encode(
-        y=alt.Y("promised:Q"), detail="policy:N"
-    )
-    bars = base.mark_rule(strokeWidth=1.6).encode(y=alt.Y("low:Q"), y2="high:Q")
-    shape = alt.Shape(
-        "policy:N", title=None, scale=alt.Scale(domain=policies, range=["circle", "square"][: len(policies)])
-    )
-    points = base.mark_point(filled=True, size=55, opacity=1).encode(y=y, shape=shape)
+def _slope_panel(data: pd.DataFrame, name: str, policies: list[str]) -> alt.LayerChart:
+    foot, top = float(data["low"].min()) / 1.15, float(data["high"].max()) * 1.15
+    x = alt.X("x:Q", title=name.split(": ")[1], scale=alt.Scale(type="log", nice=False, padding=14))
+    label = "datum.value < 1000 ? format(datum.value, '.3~r') : format(datum.value, '~s')"
+    x = x.axis(charts._axis(values=sorted(set(data["x"])), grid=False, labelExpr=label, labelOverlap=True))
+    scale = alt.Scale(type="log", domain=[foot, top], nice=False)
+    axis = charts._value_axis(foot, top, log=True)
+    y = alt.Y("regret:Q", title="worst mean regret", scale=scale, axis=axis)
+    colour = alt.Color("policy:N", title=None, legend=_legend(), scale=_colours(policies))
+    shapes = ["circle", "square", "diamond", "triangle-up"][: len(policies)]
+    shape = alt.Shape("policy:N", title=None, scale=alt.Scale(domain=policies, range=shapes))
+    base = alt.Chart(data).encode(x=x, color=colour)
+    promised = base.mark_line(strokeDash=[5, 4], strokeWidth=1.4)
+    promised = promised.encode(y=alt.Y("promised:Q", scale=scale), detail="policy:N")
+    bars = base.mark_rule(strokeWidth=1.6).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(y=y, shape=shape)
     return _framed([promised, bars, points], name, "", width=190, height=190)
 
 
@@ -140,15 +134,18 @@ def _error_panel(data: pd.DataFrame, name: str, estimators: list[str], domain: l
     y = alt.Y(
         "rmse:Q", title="root mean square error", scale=alt.Scale(type="log", domain=domain, nice=False)
     )
-    y = y.axis(charts._axis(values=[0.001, 0.01, 0.1, 1, 10], domain=False, ticks=False))
-    dash = alt.Scale(domain=estimators, range=[list(DASHES[i]) for i in range(len(estimators))])
-    base = alt.Chart(data).encode(
-        x=x, y=y, color=alt.Color("estimator:N", title=None, legend=_legend(), scale=_colours(estimators))
+    y = y.axis(charts._value_axis(domain[0], domain[1], log=True))
+    dashes = alt.Scale(domain=estimators, range=[list(DASHES[i]) for i in range(len(estimators))])
+    legend = _legend(symbolType="stroke", symbolStrokeWidth=2.2)
+    legend.symbolSize = 500
+    line = alt.Chart(data).mark_line(strokeWidth=2.2, point=alt.OverlayMarkDef(filled=True, size=40))
+    line = line.encode(
+        x=x,
+        y=y,
+        color=alt.Color("estimator:N", title=None, legend=legend, scale=_colours(estimators)),
+        strokeDash=alt.StrokeDash("estimator:N", title=None, legend=legend, scale=dashes),
     )
-    line = base.mark_line(strokeWidth=2.2).encode(
-        strokeDash=alt.StrokeDash("estimator:N", title=None, scale=dash)
-    )
-    return _framed([line, base.mark_point(filled=True, size=40, opacity=1)], name, "", width=180, height=240)
+    return _framed([line], f"condition number {name}", "", width=190, height=240)
 
 
 def _framed(layers: list[alt.Chart], title: str, subtitle: str, **size: Any) -> alt.LayerChart:

@@ -96,10 +96,12 @@ def slope_panels(rows: Rows) -> alt.VConcatChart:
 def _slope_panel(data: pd.DataFrame, name: str, policies: list[str]) -> alt.LayerChart:
     foot, top = float(data["low"].min()) / 1.15, float(data["high"].max()) * 1.15
     x = alt.X("x:Q", title=name.split(": ")[1], scale=alt.Scale(type="log", nice=False, padding=14))
-    label = "datum.value < 1000 ? format(datum.value, '.3~r') : format(datum.value, '~s')"
-    x = x.axis(charts._axis(values=sorted(set(data["x"])), grid=False, labelExpr=label, labelOverlap=True))
+    label = "format(datum.value, datum.value < 10 ? '.2~r' : datum.value < 1000 ? '.3~r' : '~s')"
+    x = x.axis(
+        charts._axis(values=sorted(set(data["x"])), grid=False, labelExpr=label, labelOverlap="greedy")
+    )
     scale = alt.Scale(type="log", domain=[foot, top], nice=False)
-    axis = charts._value_axis(foot, top, log=True)
+    axis = _log_axis(foot, top)
     y = alt.Y("regret:Q", title="worst mean regret", scale=scale, axis=axis)
     colour = alt.Color("policy:N", title=None, legend=_legend(), scale=_colours(policies))
     shapes = ["circle", "square", "diamond", "triangle-up"][: len(policies)]
@@ -110,6 +112,14 @@ def _slope_panel(data: pd.DataFrame, name: str, policies: list[str]) -> alt.Laye
     bars = base.mark_rule(strokeWidth=1.6).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
     points = base.mark_point(filled=True, size=60, opacity=1).encode(y=y, shape=shape)
     return _framed([promised, bars, points], name, "", width=190, height=190)
+
+
+def _log_axis(foot: float, top: float) -> alt.Axis:
+    """As truant's own, with more figures where the axis is shorter than a decade."""
+    if top / foot > 10:
+        return charts._value_axis(foot, top, log=True)
+    steps = [step * 10.0**decade for decade in range(8) for step in (1, 1.5, 2, 3, 4, 6, 8)]
+    return charts._axis(domain=False, ticks=False, values=[v for v in steps if foot <= v <= top])
 
 
 def error_panels(rows: Rows) -> alt.HConcatChart:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that `python study/run.py` finds the others
 
-from study import astray, coverage, errors, growth, mutants, published, regret, slopes, wrong
+from study import astray, condition, coverage, errors, growth, mutants, published, regret, slopes, wrong
 from study.keep import ROOT, SEED, Study
 
 from truant.files import written_whole
@@ -27,6 +27,7 @@ SECTIONS: dict[str, Callable[[Study], list[str]]] = {
     "coverage": coverage.fixed,
     "adaptive": coverage.adaptive,
     "errors": errors.section,
+    "condition": condition.section,
     "slopes": slopes.section,
     "growth": growth.section,
     "published": published.section,

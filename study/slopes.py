@@ -17,8 +17,8 @@ from study.sweeps import SWEEPS, Point, Sweep
 
 from truant.lab.simulate import simulate
 
-GAPS = (2.0, 3.0, 4.0, 5.0)
-TOLERANCE = 0.1  # of a slope, beside twice its standard error
+GAPS = (1.5, 2.0, 3.0, 4.0, 5.0)
+TOLERANCE = 0.05  # of a slope, beside twice its standard error
 COLUMNS = (
     "theorem",
     "as a function of",

@@ -86,7 +86,14 @@ MCAR = ("paper-mcar", "mcar-ucb")
 SWEEPS = (
     Sweep("mcar", "T", HORIZONS, MCAR, lambda T, gap: mcar_point(T, gap, horizon=int(T))),
     Sweep("mcar", "gamma", (0.05, 0.1, 0.25, 0.5, 1.0), MCAR, lambda g, gap: mcar_point(g, gap, gamma=g)),
-    Sweep("mcar", "n", (64, 128, 256, 512), MCAR, lambda n, gap: mcar_point(n, gap, arms=int(n)), runs=100),
+    Sweep(
+        "mcar",
+        "n",
+        (8, 16, 32, 64, 128, 256, 512),
+        MCAR,
+        lambda n, gap: mcar_point(n, gap, arms=int(n)),
+        runs=100,
+    ),
     Sweep("mar", "T", HORIZONS, ("mar-ucb",), lambda T, gap: mar_point(T, gap, horizon=int(T))),
     Sweep("mar", "sum p/gamma", (2, 4, 8, 16, 32), ("mar-ucb",), lambda P, gap: mar_point(P, gap, cost=P)),
     Sweep("mnar", "K = L", (2, 3, 4, 6, 8), ("mnar-ucb",), lambda L, gap: mnar_point(gap, int(L), 0.7, True)),

@@ -38,7 +38,7 @@ LINEAR = 0.75  # regret of the second half over that of the first, from which it
 
 
 def section(study: Study) -> list[str]:
-    runs, horizon = study.size(80, 3), study.size(100_000, 3000)
+    runs, horizon = study.size(60, 3), study.size(100_000, 3000)
     results = {world: in_world(study, world, horizon, runs) for world in WORLDS}
     chart(study, results)
     rows = [row(world, result) for world, result in results.items()]

@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the study is no part of the package
 
-from study import coverage, errors, estimators, mutants, page, published, slopes, sweeps, wrong
+from study import condition, coverage, errors, estimators, mutants, page, published, slopes, sweeps, wrong
 from study.keep import Study, plain
 
 from truant.worlds import make
@@ -58,14 +58,14 @@ def test_the_mar_sweep_keeps_the_share_of_seen_outcomes():
     [(3, "below 20"), (20, "20 to 150"), (149, "20 to 150"), (999, "150 to 1000"), (1000, "above 1000")],
 )
 def test_condition_numbers_have_their_class(number, label):
-    assert errors.bin_of(number) == label
-    assert errors.bin_of(np.inf) == "above 1000"
+    assert condition.bin_of(number) == label
+    assert condition.bin_of(np.inf) == "above 1000"
 
 
 def test_arms_are_sorted_into_classes_by_their_own_condition_number():
-    found = errors.classed_arms("mediator-mnar", 1)
+    found = condition.classed_arms("mediator-mnar", 1)
     for label, [(name, seed, arm)] in found.items():
-        assert errors.bin_of(make(name, seed=seed).setting.condition_numbers[arm, 1]) == label
+        assert condition.bin_of(make(name, seed=seed).setting.condition_numbers[arm, 1]) == label
 
 
 def test_bias_is_what_is_left_when_chance_is_taken_off():

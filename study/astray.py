@@ -6,7 +6,7 @@ import numpy as np
 from study.keep import Study
 from study.page import table, verdict, yes
 
-MAR, MEDIATOR_MAR = ["mar-ucb", "mar-sharp-ucb"], ["mediator-mar-ucb", "mediator-mar-sharp-ucb"]
+MAR, MEDIATOR_MAR = ["mar-plain-ucb", "mar-ucb"], ["mediator-mar-plain-ucb", "mediator-mar-ucb"]
 WORLDS = {
     "mar": MAR,
     "mar-low": MAR,

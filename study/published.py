@@ -150,6 +150,6 @@ def hand_row(n: int, total: float) -> list[str]:
     counts = np.array([[n, n, about, about**2 / n], [0, 0, 0, 0]], float)
     value = np.zeros(1)
     knots = policy.index.knots(HORIZON, curve.linear)
-    curve.fill(counts, np.zeros(0), np.zeros(0), curve.parameters[0], knots, value)
+    curve.fill(counts, np.zeros(curve.memory(1)), np.zeros(curve.shared), curve.parameters[0], knots, value)
     agrees = abs(value[0] - by_hand) <= 1e-12
     return [f"{n:,}", f"{total:,.0f}", f"{by_hand:.9f}", f"{value[0]:.9f}", yes(agrees)]

@@ -239,12 +239,15 @@ def _parts(kind: str) -> Iterable[dict[str, Any]]:
 
 
 def _policies() -> Iterable[dict[str, Any]]:
+    from truant import registry
     from truant.policies import named
 
     assumptions, indices = list(_parts("assumption")), list(_parts("index"))
     for assumption in assumptions:
         for index in indices:
             name = f"{assumption['name']}-{index['name']}"
+            if name in registry.names("policy"):  # it has a way of its own
+                continue
             parameters = assumption["parameters"] | index["parameters"]
             yield {"name": name, "summary": named(name).summary, "parameters": parameters}
     yield from _parts("policy")

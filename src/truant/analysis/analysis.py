@@ -1,0 +1,263 @@
+"""All that counts can tell, in one value that tables, pages and JSON are made from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truant.analysis.best import best_probabilities
+from truant.analysis.bounds import Bounds, worst_case
+from truant.analysis.contradictions import Test, Untestable, contradictions
+from truant.analysis.diagnosis import Warning, warnings
+from truant.analysis.differences import Difference, differences
+from truant.analysis.estimates import Belief, Infeasible, beliefs
+from truant.analysis.labels import Labels
+from truant.analysis.sensitivity import Tipping, missing_shares, pooled_sd, tipping, tipping_curve
+from truant.assumptions.mcar import Mcar
+from truant.counts import OBSERVED, PULLS, Counts
+from truant.errors import InvalidValue, NotIdentified, unknown
+from truant.setting import Setting, finite
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ADJUSTMENT = "Dunnett: the intervals of all differences to the control hold together at the stated level"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean with its confidence limits."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ArmEstimate(Interval):
+    """An arm under one assumption."""
+
+    standard_error: float
+    probability_best: float
+    difference: Difference | None  # to the control; None for the control itself, or without one
+
+
+@dataclass(frozen=True)
+class Arm:
+    """An arm under every assumption."""
+
+    arm: str
+    pulls: int
+    observed: int
+    missing_share: float
+    naive: Interval | None  # mean of the observed; None if there are none
+    estimates: dict[str, ArmEstimate]
+    bounds: Bounds | None  # None if the range of the outcome is not known
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Analysis:
+    """What each arm is worth under each assumption, and how far to believe it.
+
+    Nothing is chosen: assumptions stand side by side, in `arms`; `winner` says which arm each prefers.
+    """
+
+    arms: tuple[Arm, ...]
+    infeasible: tuple[Infeasible, ...]
+    winner: dict[str, str]  # by assumption, and for the naive mean
+    expected_loss: dict[str, float]  # of settling for that winner now
+    warnings: tuple[Warning, ...]
+    tests: tuple[Test, ...]
+    untestable: tuple[Untestable, ...]
+    sensitivity: tuple[Tipping, ...]
+    tipping_curves: dict[str, list[dict[str, float]]]
+    missing: tuple[dict[str, Any], ...]  # arm, mediator, pulls, observed, missing_share of each cell
+    level: float
+    control: str | None
+    outcome_sd: float
+    counts: Counts = field(repr=False)
+    setting: Setting = field(repr=False)
+    labels: Labels = field(repr=False)
+
+    @property
+    def assumptions(self) -> list[str]:
+        """Those that could be estimated."""
+        return list(self.arms[0].estimates)
+
+    @property
+    def agree(self) -> bool:
+        """Whether the naive mean and every assumption name the same winner."""
+        return len(set(self.winner.values())) == 1
+
+    def summary(self) -> dict[str, Any]:
+        """Everything but the counts, as plain values for JSON."""
+        parts = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        for name in ("counts", "setting", "labels"):
+            parts.pop(name)
+        parts["adjustment"] = ADJUSTMENT if self.control is not None else None
+        plain: dict[str, Any] = _plain(parts)
+        return plain
+
+    def table(self) -> pd.DataFrame:
+        """One row for each arm and assumption (the naive mean among them)."""
+        import pandas as pd
+
+        rows = []
+        for arm in self.arms:
+            own = {key: getattr(arm, key) for key in ("arm", "pulls", "observed", "missing_share")}
+            if arm.naive:
+                rows.append({**own, "assumption": "naive", **asdict(arm.naive)})
+            for name, estimate in arm.estimates.items():
+                values = asdict(estimate)
+                change = values.pop("difference") or {}
+                rows.append(
+                    {**own, "assumption": name, **values}
+                    | {f"difference_{key}": value for key, value in change.items()}
+                )
+        return pd.DataFrame(rows)
+
+
+def analyze_counts(
+    counts: Counts,
+    setting: Setting,
+    labels: Labels,
+    *,
+    assume: Sequence[str] = (),
+    level: float = 0.95,
+    control: str | None = None,
+    expected_split: Sequence[float] | None = None,
+    range_known: bool = True,
+) -> Analysis:
+    """Estimates side by side, diagnosis and sensitivity.
+
+    Parameters
+    ----------
+    counts, setting, labels : the counts, what they are about, and what arms and mediator levels are called.
+    assume : names of assumptions; all built-in ones unless given.
+    level : of confidence intervals.
+    control : the arm that others are compared with.
+    expected_split : the shares of units that each arm should have, in the order of the arms.
+    range_known : the setting's range is that of all outcomes, and not only of those seen.
+    """
+    split = _checked(labels, level, control, expected_split)
+    found, impossible = beliefs(counts, setting, labels, assume)
+    tests, untestable = contradictions(counts, found, labels)
+    naive = [_naive(counts, setting, arm, level) for arm in range(setting.arms)]
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    estimates, losses = _estimates(found, level, None if control is None else labels.arms.index(control))
+    tips = [tipping(belief, counts, setting, labels, range_known) for belief in found]
+    return Analysis(
+        arms=tuple(
+            Arm(
+                name,
+                int(counts.pulls[a]),
+                int(counts.observed[a]),
+                float(missing_shares(counts)[a]),
+                naive[a],
+                {belief: row[a] for belief, row in estimates.items()},
+                worst_case(counts, setting, a, level) if range_known else None,
+            )
+            for a, name in enumerate(labels.arms)
+        ),
+        infeasible=tuple(impossible),
+        winner=_winners(naive, found, labels),
+        expected_loss=losses,
+        warnings=tuple(warnings(counts, labels, found, tests, split)),
+        tests=tuple(tests),
+        untestable=tuple(untestable),
+        sensitivity=tuple(tip for tip in tips if tip),
+        tipping_curves={belief.name: tipping_curve(belief, counts, z) for belief in found},
+        missing=tuple(_cells(counts, labels)),
+        level=level,
+        control=control,
+        outcome_sd=pooled_sd(counts),
+        counts=counts,
+        setting=setting,
+        labels=labels,
+    )
+
+
+def _checked(
+    labels: Labels, level: float, control: str | None, expected_split: Sequence[float] | None
+) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+    if not isinstance(level, int | float) or not 0 < level < 1:
+        raise InvalidValue(f"level must be between 0 and 1, got {level!r}.")
+    if control is not None and control not in labels.arms:
+        raise unknown("arm", control, labels.arms)
+    if expected_split is None:
+        return None
+    split = finite("expected_split", expected_split)
+    if split.shape != (len(labels.arms),) or np.any(split <= 0):
+        raise InvalidValue(
+            f"expected_split must be {len(labels.arms)} positive shares, one for each of the arms "
+            f"{', '.join(labels.arms)}, got {list(expected_split)}."
+        )
+    return split
+
+
+def _naive(counts: Counts, setting: Setting, arm: int, level: float) -> Interval | None:
+    try:
+        estimate = Mcar().estimate(counts, arm, setting)
+    except NotIdentified:
+        return None
+    return Interval(estimate.mean, *estimate.interval(level))
+
+
+def _estimates(
+    found: Sequence[Belief], level: float, control: int | None
+) -> tuple[dict[str, list[ArmEstimate]], dict[str, float]]:
+    estimates, losses = {}, {}
+    for belief in found:
+        best, losses[belief.name] = best_probabilities(belief.estimates)
+        changes: list[Difference | None] = [None] * len(best)
+        if control is not None:
+            changes = differences(belief.estimates, control, level)
+        estimates[belief.name] = [
+            ArmEstimate(e.mean, *e.interval(level), e.standard_error, float(p), change)
+            for e, p, change in zip(belief.estimates, best, changes, strict=True)
+        ]
+    return estimates, losses
+
+
+def _winners(naive: Sequence[Interval | None], found: Sequence[Belief], labels: Labels) -> dict[str, str]:
+    seen = {a: interval.mean for a, interval in enumerate(naive) if interval}
+    winners = {"naive": labels.arms[max(seen, key=lambda a: seen[a])]} if seen else {}
+    return winners | {belief.name: labels.arms[belief.winner] for belief in found}
+
+
+def _cells(counts: Counts, labels: Labels) -> list[dict[str, Any]]:
+    table = counts.real().table
+    rows = []
+    for a, arm in enumerate(labels.arms):
+        for m in range(table.shape[1]):
+            pulls, observed = int(table[a, m, PULLS]), int(table[a, m, OBSERVED])
+            if m < len(labels.mediators) or pulls:
+                share = 1 - observed / pulls if pulls else None
+                rows.append(
+                    {
+                        "arm": arm,
+                        "mediator": labels.mediator(m),
+                        "pulls": pulls,
+                        "observed": observed,
+                        "missing_share": share,
+                    }
+                )
+    return rows
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses as dicts, tuples as lists, and numbers that JSON does not know as null."""
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value

@@ -1,0 +1,146 @@
+"""Warnings: each has a code, the arm, the number, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from truant.analysis.contradictions import Test
+from truant.analysis.estimates import Belief
+from truant.analysis.labels import Labels
+from truant.assumptions.by_likelihood import ByLikelihood
+from truant.assumptions.linear import ILL_CONDITIONED
+from truant.counts import OBSERVED, PULLS, Counts
+from truant.setting import FloatArray
+
+THIN = 10  # observed outcomes in a cell below which it is thin
+RARE = 0.05  # share observed in a cell below which it is hardly ever seen
+DOUBTFUL = 0.05  # p-values below which a test contradicts
+UNEVEN = 0.001  # and below which a split is not the expected one: false alarms cost trust
+
+
+@dataclass(frozen=True)
+class Warning:
+    """Something to know before believing a figure."""
+
+    code: str
+    message: str
+    arm: str = ""  # empty: about all arms
+    value: float | None = None
+
+
+def warnings(
+    counts: Counts,
+    labels: Labels,
+    beliefs: Sequence[Belief],
+    tests: Sequence[Test],
+    expected_split: FloatArray | None,
+) -> list[Warning]:
+    """All of them, the gravest first."""
+    found = _split(counts, labels, expected_split) if expected_split is not None else []
+    found += _winners(labels, beliefs)
+    found += _cells(counts, labels)
+    found += _linear(counts, labels, beliefs)
+    return found + _contradicted(tests)
+
+
+def _split(counts: Counts, labels: Labels, expected: FloatArray) -> list[Warning]:
+    from scipy.stats import chisquare
+
+    pulls = counts.pulls
+    p = float(chisquare(pulls, expected / expected.sum() * pulls.sum()).pvalue)
+    if p >= UNEVEN:
+        return []
+    shares = ", ".join(
+        f"{name!r} {have:.1%} instead of {want:.1%}"
+        for name, have, want in zip(labels.arms, pulls / pulls.sum(), expected / expected.sum(), strict=True)
+    )
+    return [
+        Warning(
+            "uneven-split",
+            f"Units are not split over the arms as expected ({shares}; p = {p:.2g}): something went wrong before "
+            "the outcome; find out what before reading on.",
+            value=p,
+        )
+    ]
+
+
+def _winners(labels: Labels, beliefs: Sequence[Belief]) -> list[Warning]:
+    winners = {belief.name: labels.arms[belief.winner] for belief in beliefs}
+    if len(set(winners.values())) < 2:
+        return []
+    listed = "; ".join(f"{name}: {arm!r}" for name, arm in winners.items())
+    return [
+        Warning(
+            "winners-disagree",
+            f"The winner depends on why outcomes are missing ({listed}): decide which assumption holds before "
+            "which arm wins.",
+            value=float(len(set(winners.values()))),
+        )
+    ]
+
+
+def _cells(counts: Counts, labels: Labels) -> list[Warning]:
+    table = counts.real().table
+    found = []
+    for a, m in np.argwhere(table[..., PULLS] > 0):
+        pulls, observed = int(table[a, m, PULLS]), int(table[a, m, OBSERVED])
+        place = f"mediator {labels.mediator(int(m))!r}"
+        arm = labels.arms[a]
+        if observed == 0:
+            code, what = "empty-cell", f"none of the {pulls} outcomes with {place} was observed"
+            advice = "mar cannot tell their mean: merge this level with a neighbour or collect more"
+        elif observed < THIN:
+            code, what = "thin-cell", f"only {observed} of {pulls} outcomes with {place} were observed"
+            advice = "its mean is hardly known: merge levels or collect more"
+        elif observed < RARE * pulls:
+            code, what = (
+                "rarely-observed",
+                f"{observed / pulls:.1%} of {pulls:,} outcomes with {place} were observed",
+            )
+            advice = "a few rows carry a great weight: look whether they are like the others"
+        else:
+            continue
+        found.append(Warning(code, f"In arm {arm!r}, {what}; {advice}.", arm, float(observed)))
+    return found
+
+
+def _linear(counts: Counts, labels: Labels, beliefs: Sequence[Belief]) -> list[Warning]:
+    found = []
+    for belief in beliefs:
+        if not isinstance(belief.assumption, ByLikelihood):
+            continue
+        for arm, name in enumerate(labels.arms):
+            solution = belief.assumption.linear(counts, arm)
+            if solution.condition_number > ILL_CONDITIONED:
+                number = solution.condition_number
+                what = "cannot" if not np.isfinite(number) else "can hardly"
+                message = (
+                    f"Under {belief.name}, mediator and outcome {what} tell each other's levels apart in arm {name!r} "
+                    f"(condition number {number:,.0f}, above {ILL_CONDITIONED}): trust its interval, not its mean; a "
+                    "mediator closer to the outcome would help."
+                )
+                found.append(Warning("ill-conditioned", message, name, float(number)))
+            if not solution.feasible:
+                message = (
+                    f"In arm {name!r}, solving {belief.name}'s equations gives an impossible probability of being "
+                    "observed: the likelihood estimate stays possible, but chance or a wrong assumption is at work."
+                )
+                found.append(Warning("linear-infeasible", message, name, float(solution.odds.min())))
+    return found
+
+
+def _contradicted(tests: Sequence[Test]) -> list[Warning]:
+    found = []
+    for test in tests:
+        if test.p_value >= DOUBTFUL:
+            continue
+        where = f" in arm {test.arm!r}" if test.arm else ""
+        message = (
+            f"The data contradict {test.assumption}{where} (p = {test.p_value:.2g}). {test.question} It seems not: "
+            "read another assumption's estimate."
+        )
+        found.append(Warning("contradicted", message, test.arm, test.p_value))
+    return found

@@ -32,7 +32,7 @@ def best_probabilities(estimates: Sequence[Estimate]) -> tuple[FloatArray, float
         highest += float(beats @ own)
     leader = int(np.argmax([estimate.mean for estimate in estimates]))
     total = probabilities.sum()  # off 1 by the quadrature, and by ties at the ends of a range
-    return probabilities / total, max(highest / total - float(weights @ values[leader]), 0.0)
+    return probabilities / total, max(float(highest / total - weights @ values[leader]), 0.0)
 
 
 def _read(z: FloatArray, curve: FloatArray) -> FloatArray:

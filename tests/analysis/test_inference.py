@@ -1,0 +1,231 @@
+"""Probabilities, differences, tests and tipping points against independent computations and simulation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from truant.analysis import Labels, analyze_counts
+from truant.analysis.best import best_probabilities
+from truant.analysis.contradictions import contradictions, holm, independence
+from truant.analysis.differences import common_width, differences
+from truant.analysis.estimates import beliefs
+from truant.analysis.sensitivity import missing_mean, missing_shares, pooled_sd, tipping
+from truant.assumptions import Estimate
+from truant.counts import Counts
+from truant.setting import Setting
+from truant.worlds import make
+
+# Probability of being best
+
+
+def test_two_normal_arms_by_hand():
+    estimates = [Estimate.normal(0.3, 0.04), Estimate.normal(0.1, 0.09)]
+    probabilities, loss = best_probabilities(estimates)
+    spread = np.sqrt(0.13)
+    assert probabilities[0] == pytest.approx(stats.norm.cdf(0.2 / spread), abs=1e-5)
+    by_hand = spread * stats.norm.pdf(0.2 / spread) - 0.2 * stats.norm.sf(0.2 / spread)
+    assert loss == pytest.approx(by_hand, abs=1e-5)
+
+
+def test_many_arms_by_simulation():
+    """A million draws: standard error below .0005."""
+    means, errors = np.array([0.0, 0.2, 0.25, -0.5]), np.array([0.5, 0.1, 0.01, 1.0])
+    estimates = [Estimate.normal(m, e**2) for m, e in zip(means, errors, strict=True)]
+    probabilities, loss = best_probabilities(estimates)
+    draws = np.random.default_rng(1).normal(means, errors, (1_000_000, 4))
+    share = np.bincount(draws.argmax(axis=1), minlength=4) / 1_000_000
+    assert probabilities == pytest.approx(share, abs=0.002)
+    assert loss == pytest.approx(np.mean(draws.max(axis=1) - draws[:, 2]), abs=0.003)
+
+
+def test_curved_values_by_simulation():
+    """at(z) = a cube: not normal at all; draws of z are read between the same knots."""
+    curved = Estimate(0.1, lambda z: 0.1 + 0.02 * z + 0.004 * z**3)
+    straight = Estimate.normal(0.12, 0.03**2)
+    probabilities, _ = best_probabilities([curved, straight])
+    from truant.analysis.best import KNOTS
+
+    z = np.random.default_rng(2).normal(size=(1_000_000, 2))
+    values = np.interp(z[:, 0], KNOTS, [curved.at(k) for k in KNOTS])
+    assert probabilities[0] == pytest.approx(np.mean(values > straight.mean + 0.03 * z[:, 1]), abs=0.002)
+
+
+def test_certain_arms():
+    probabilities, loss = best_probabilities([Estimate.normal(1.0, 0.0), Estimate.normal(0.0, 0.0)])
+    assert probabilities == pytest.approx([1.0, 0.0])
+    assert loss == pytest.approx(0.0, abs=1e-12)
+
+
+# Differences
+
+
+def test_the_width_is_dunnetts():
+    """Equal errors: the two-sided critical values of Dunnett's table for infinite degrees of freedom, 95%."""
+    for others, critical in ((1, 1.960), (2, 2.212), (3, 2.349), (5, 2.512)):
+        assert common_width(np.ones(others), 1.0, 0.95) == pytest.approx(critical, abs=0.001)
+
+
+def test_simultaneous_coverage():
+    """Unequal errors, 20,000 draws: all intervals hold together in 95% (standard error .0015)."""
+    errors = np.array([0.1, 0.3, 0.2, 0.5])
+    draws = np.random.default_rng(3).normal(0.0, errors, (20_000, 4))
+    held = []
+    z = common_width(errors[1:], errors[0], 0.95)
+    for draw in draws:
+        distance = np.abs(draw[1:] - draw[0]) / np.hypot(errors[1:], errors[0])
+        held.append(np.all(distance <= z))
+    assert np.mean(held) == pytest.approx(0.95, abs=0.006)
+    found = differences([Estimate.normal(m, e**2) for m, e in zip(draws[0], errors, strict=True)], 0, 0.95)
+    assert found[0] is None
+    assert found[1].high - found[1].low == pytest.approx(2 * z * np.hypot(0.1, 0.3))
+
+
+def test_a_lopsided_interval_stays_lopsided():
+    low = Estimate(0.5, lambda z: 0.5 + (0.01 if z > 0 else 0.1) * z)
+    change = differences([Estimate.normal(0.4, 0.0), low], 0, 0.95)[1]
+    assert change.mean - change.low == pytest.approx(10 * (change.high - change.mean))
+
+
+# Tests
+
+
+def test_independence_is_the_g_test():
+    rng = np.random.default_rng(4)
+    table = rng.integers(1, 30, (4, 3)).astype(float)
+    reference = stats.chi2_contingency(table, lambda_="log-likelihood", correction=False)
+    assert independence(table) == (pytest.approx(reference.statistic), reference.dof)
+    padded = np.vstack([table, np.zeros(3)])
+    assert independence(padded) == (pytest.approx(reference.statistic), reference.dof)
+    assert independence(np.array([[3.0, 4.0]])) == (0.0, 0)
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.5]) == pytest.approx([1.0, 1.0])
+
+
+LABELS = Labels.of("ab", range(9))
+
+
+def rejected(name, assumption, question, pulls, replications=300, **parameters):
+    """Share of replications with a p-value below .05, and how many arms each test is about."""
+    hits, tests = 0, 0
+    for seed in range(replications):
+        world = make(name, seed=seed, arms=2, **parameters)
+        arms = np.arange(pulls) % 2
+        counts = Counts.fold(world.setting, arms, *world.pulls(arms, seed))
+        found, _ = beliefs(counts, world.setting, LABELS, [assumption])
+        if not found:
+            continue
+        own = [
+            test
+            for test in contradictions(counts, found, LABELS)[0]
+            if test.assumption == assumption and question in test.question
+        ]
+        tests += bool(own)
+        hits += any(test.p_value < 0.05 for test in own)
+    assert tests > replications / 2
+    return hits / tests
+
+
+def test_mcar_is_doubted_where_it_should_be_and_not_else():
+    """5% of replications where it holds (se .013), nearly all where it does not."""
+    assert rejected("mcar", "mcar", "every arm", 2000) <= 0.05 + 4 * 0.013
+    assert rejected("mar-low", "mcar", "mediator level of an arm", 4000, replications=60, K=3) > 0.9
+
+
+def test_over_identified_mnar_is_not_doubted_where_it_holds():
+    """K = 4 > L = 2: two degrees of freedom left in each arm; Holm keeps both arms below 5% (se .013)."""
+    share = rejected("mnar", "mnar", "fit", 4000, replications=250, K=4, L=2)
+    assert share <= 0.05 + 4 * 0.014
+    assert rejected("mediator-mnar", "mnar", "fit", 20_000, 30, K=4, L=2) > 0.3
+
+
+def test_what_cannot_be_tested_is_said():
+    world = make("mnar", seed=1, arms=2, K=2, L=2)
+    arms = np.arange(2000) % 2
+    counts = Counts.fold(world.setting, arms, *world.pulls(arms, 1))
+    found, _ = beliefs(counts, world.setting, LABELS, ["mnar"])
+    tests, untestable = contradictions(counts, found, LABELS)
+    assert not [test for test in tests if test.assumption == "mnar"]
+    assert {entry.assumption for entry in untestable} == {"mar", "mnar"}
+
+
+# Tipping points
+
+
+def test_at_the_tipping_point_winner_and_runner_up_are_level():
+    """Fill the missing outcomes with what the assumption says of them, shifted: both arms have one mean."""
+    world = make("mar-low", seed=5, arms=3, K=2)
+    arms = np.arange(6000) % 3
+    mediators, outcomes = world.pulls(arms, 5)
+    counts = Counts.fold(world.setting, arms, mediators, outcomes)
+    labels = Labels.of("abc", "01")
+    (belief,), _ = beliefs(counts, world.setting, labels, ["mar"])
+    tip = tipping(belief, counts, world.setting, labels, range_known=False)
+    winner, runner_up = labels.arms.index(tip.winner), labels.arms.index(tip.runner_up)
+    for arm, shift in ((winner, -tip.shift), (runner_up, tip.runner_up_shift)):
+        own = arms == arm
+        filled = np.where(np.isnan(outcomes), missing_mean(belief, counts, arm) + shift, outcomes)[own]
+        other = runner_up if arm == winner else winner
+        assert filled.mean() == pytest.approx(belief.means[other], abs=1e-9)
+    assert tip.possible is None
+    seen = [outcomes[(arms == a) & ~np.isnan(outcomes)] for a in range(3)]
+    spread = np.sqrt(sum(((y - y.mean()) ** 2).sum() for y in seen) / (sum(map(len, seen)) - 3))
+    assert pooled_sd(counts) == pytest.approx(spread)
+    assert tip.shift_in_sd == pytest.approx(tip.shift / spread)
+
+
+def test_nothing_missing_has_no_tipping_point_and_an_impossible_one_is_called_so():
+    setting = Setting(arms=2, mediators=1, levels=(0.0, 1.0))
+    arms = np.array([0] * 10 + [1] * 10)
+    outcomes = np.array([1.0] * 8 + [0.0] + [np.nan] + [0.0] * 8 + [1.0] * 2)
+    counts = Counts.fold(setting, arms, np.zeros(20, int), outcomes)
+    labels = Labels.of("ab", ["all"])
+    (belief,), _ = beliefs(counts, setting, labels, ["mcar"])
+    tip = tipping(belief, counts, setting, labels, range_known=True)
+    assert missing_shares(counts) == pytest.approx([0.1, 0.0])
+    assert tip.shift == pytest.approx((8 / 9 - 0.2) / 0.1)
+    assert tip.possible is False
+    assert tip.runner_up_shift is None
+
+
+# Warnings
+
+
+def codes(result):
+    return {warning.code for warning in result.warnings}
+
+
+def test_warnings():
+    setting = Setting(arms=2, mediators=3, levels=(0.0, 1.0))
+    table = np.zeros((2, 4, 3))
+    table[0] = [[200, 100, 100], [3, 2, 50], [20, 20, 900], [0, 0, 0]]
+    table[1] = [[100, 200, 5], [0, 0, 7], [50, 60, 10], [0, 0, 0]]
+    counts = Counts(table, (0.0, 1.0), 0.5)
+    labels = Labels.of(["old", "new"], ["x", "y", "z"])
+    result = analyze_counts(counts, setting, labels, expected_split=[1, 1])
+    assert {"thin-cell", "empty-cell", "rarely-observed", "uneven-split", "contradicted"} <= codes(result)
+    empty = next(warning for warning in result.warnings if warning.code == "empty-cell")
+    assert (empty.arm, empty.value) == ("new", 0.0)
+    assert "none of the 7 outcomes with mediator 'y' was observed" in empty.message
+    uneven = next(warning for warning in result.warnings if warning.code == "uneven-split")
+    pulls = counts.pulls
+    assert uneven.value == pytest.approx(stats.chisquare(pulls, np.full(2, pulls.sum() / 2)).pvalue)
+    assert "uneven-split" not in codes(analyze_counts(counts, setting, labels, expected_split=pulls))
+
+
+def test_disagreement_and_bad_conditioning_are_warned_of():
+    setting = Setting(arms=2, mediators=2, levels=(0.0, 1.0))
+    table = np.zeros((2, 3, 3))
+    table[0] = [[100, 101, 50], [100, 100, 50], [0, 0, 0]]
+    table[1] = [[150, 40, 10], [50, 110, 140], [0, 0, 0]]
+    counts = Counts(table, (0.0, 1.0), 0.5)
+    result = analyze_counts(counts, setting, Labels.of("ab", "xy"))
+    bad = [warning for warning in result.warnings if warning.code == "ill-conditioned"]
+    assert [warning.arm for warning in bad] == ["a"]
+    assert bad[0].value > 100
+    assert len({result.winner[name] for name in result.assumptions}) == 2
+    assert "winners-disagree" in codes(result)
+    alone = analyze_counts(counts, setting, Labels.of("ab", "xy"), assume=["mcar"])
+    assert "winners-disagree" not in codes(alone)

@@ -6,11 +6,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from truant import checks, theory, worlds
+    from truant import checks, datasets, theory, worlds
     from truant.counts import Counts
     from truant.errors import TruantError
     from truant.lab.result import Simulation
     from truant.lab.simulate import simulate
+    from truant.logs.analyze import analyze
     from truant.policies import Policy
     from truant.policies import named as policy
     from truant.setting import Setting
@@ -22,7 +23,9 @@ __all__ = [
     "Setting",
     "Simulation",
     "TruantError",
+    "analyze",
     "checks",
+    "datasets",
     "policy",
     "simulate",
     "theory",
@@ -37,7 +40,9 @@ _PLACES = {
     "Setting": ("truant.setting", "Setting"),
     "Simulation": ("truant.lab.result", "Simulation"),
     "TruantError": ("truant.errors", "TruantError"),
+    "analyze": ("truant.logs.analyze", "analyze"),
     "checks": ("truant.checks", ""),
+    "datasets": ("truant.datasets", ""),
     "policy": ("truant.policies", "named"),
     "simulate": ("truant.lab.simulate", "simulate"),
     "theory": ("truant.theory", ""),

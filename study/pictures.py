@@ -9,8 +9,7 @@ import altair as alt
 import pandas as pd
 from study.keep import Study
 
-from truant import charts
-from truant.charts import COLOURS, DASHES, FAINT, FONT, INK, save_chart
+from truant.charts import COLOURS, DASHES, FAINT, FONT, INK, save_chart, styled_axis, styled_title, value_axis
 
 Rows = list[dict[str, Any]]
 
@@ -25,9 +24,9 @@ def dots(rows: Rows, band: tuple[float, float]) -> alt.LayerChart:
     data["low"], data["high"] = data["value"] - 2 * data["error"], data["value"] + 2 * data["error"]
     scale = alt.Scale(domain=[min(0.85, float(data["low"].min())), 1.0], nice=False, zero=False)
     x = alt.X("value:Q", title="share of 95% intervals that hold the truth", scale=scale)
-    x = x.axis(charts._axis(format=".2f", labelExpr="format(datum.value, '.2f')", tickCount=8))
+    x = x.axis(styled_axis(format=".2f", labelExpr="format(datum.value, '.2f')", tickCount=8))
     y = alt.Y("case:N", title=None, sort=list(dict.fromkeys(data["case"])))
-    y = y.axis(charts._axis(labelExpr="datum.value", labelLimit=400, labelColor=INK, grid=False, ticks=False))
+    y = y.axis(styled_axis(labelExpr="datum.value", labelLimit=400, labelColor=INK, grid=False, ticks=False))
     kinds = list(dict.fromkeys(data["kind"]))
     colour = alt.Color("kind:N", title=None, legend=_legend(), scale=_colours(kinds))
     offset = alt.YOffset("kind:N", sort=kinds)
@@ -51,8 +50,8 @@ def heat_map(rows: Rows) -> alt.LayerChart:
     known = data.dropna(subset=["regret"])
     axis = {"labelExpr": "datum.value", "labelColor": INK, "ticks": False, "domain": False, "labelLimit": 200}
     x = alt.X("policy:N", sort=policies, title=None)
-    x = x.axis(charts._axis(**axis, orient="top", labelAngle=-35, labelPadding=6))
-    y = alt.Y("world:N", sort=worlds, title=None).axis(charts._axis(**axis, labelPadding=8))
+    x = x.axis(styled_axis(**axis, orient="top", labelAngle=-35, labelPadding=6))
+    y = alt.Y("world:N", sort=worlds, title=None).axis(styled_axis(**axis, labelPadding=8))
     # viridis is even in lightness, so that it can be read in grey and by every kind of colour vision
     domain = [float(known["regret"].min()), float(known["regret"].max())]
     scale = alt.Scale(type="log", scheme="viridis", domain=domain, reverse=True)
@@ -85,7 +84,7 @@ def slope_panels(rows: Rows) -> alt.VConcatChart:
     policies = list(dict.fromkeys(data["policy"]))
     panels = [_slope_panel(part, str(name), policies) for name, part in data.groupby("panel", sort=False)]
     lines = [alt.hconcat(*panels[i : i + 4], spacing=30) for i in range(0, len(panels), 4)]
-    title = charts._title(
+    title = styled_title(
         "Worst regret beside the promised slopes",
         "logarithmic axes; points ± 2 standard errors; dashed: slope of the lower bound, drawn through the points",
         size=18,
@@ -97,9 +96,7 @@ def _slope_panel(data: pd.DataFrame, name: str, policies: list[str]) -> alt.Laye
     foot, top = float(data["low"].min()) / 1.15, float(data["high"].max()) * 1.15
     x = alt.X("x:Q", title=name.split(": ")[1], scale=alt.Scale(type="log", nice=False, padding=14))
     label = "format(datum.value, datum.value < 10 ? '.2~r' : datum.value < 1000 ? '.3~r' : '~s')"
-    x = x.axis(
-        charts._axis(values=sorted(set(data["x"])), grid=False, labelExpr=label, labelOverlap="greedy")
-    )
+    x = x.axis(styled_axis(values=sorted(set(data["x"])), grid=False, labelExpr=label, labelOverlap="greedy"))
     scale = alt.Scale(type="log", domain=[foot, top], nice=False)
     axis = _log_axis(foot, top)
     y = alt.Y("regret:Q", title="worst mean regret", scale=scale, axis=axis)
@@ -117,9 +114,9 @@ def _slope_panel(data: pd.DataFrame, name: str, policies: list[str]) -> alt.Laye
 def _log_axis(foot: float, top: float) -> alt.Axis:
     """As truant's own, with more figures where the axis is shorter than a decade."""
     if top / foot > 10:
-        return charts._value_axis(foot, top, log=True)
+        return value_axis(foot, top, log=True)
     steps = [step * 10.0**decade for decade in range(8) for step in (1, 1.5, 2, 3, 4, 6, 8)]
-    return charts._axis(domain=False, ticks=False, values=[v for v in steps if foot <= v <= top])
+    return styled_axis(domain=False, ticks=False, values=[v for v in steps if foot <= v <= top])
 
 
 def error_panels(rows: Rows) -> alt.HConcatChart:
@@ -130,7 +127,7 @@ def error_panels(rows: Rows) -> alt.HConcatChart:
     panels = [
         _error_panel(part, str(name), estimators, domain) for name, part in data.groupby("class", sort=False)
     ]
-    title = charts._title(
+    title = styled_title(
         "Error of the estimators where the outcome hides itself",
         "root mean square error over the number of pulls, by the condition number of Theta; logarithmic axes",
         size=18,
@@ -140,11 +137,11 @@ def error_panels(rows: Rows) -> alt.HConcatChart:
 
 def _error_panel(data: pd.DataFrame, name: str, estimators: list[str], domain: list[float]) -> alt.LayerChart:
     x = alt.X("n:Q", title="pulls", scale=alt.Scale(type="log", nice=False, padding=12))
-    x = x.axis(charts._axis(values=sorted(set(data["n"])), grid=False))
+    x = x.axis(styled_axis(values=sorted(set(data["n"])), grid=False))
     y = alt.Y(
         "rmse:Q", title="root mean square error", scale=alt.Scale(type="log", domain=domain, nice=False)
     )
-    y = y.axis(charts._value_axis(domain[0], domain[1], log=True))
+    y = y.axis(value_axis(domain[0], domain[1], log=True))
     dashes = alt.Scale(domain=estimators, range=[list(DASHES[i]) for i in range(len(estimators))])
     legend = _legend(symbolType="stroke", symbolStrokeWidth=2.2)
     legend.symbolSize = 500
@@ -159,7 +156,7 @@ def _error_panel(data: pd.DataFrame, name: str, estimators: list[str], domain: l
 
 
 def _framed(layers: list[alt.Chart], title: str, subtitle: str, **size: Any) -> alt.LayerChart:
-    heading = charts._title(title, subtitle, size=16 if subtitle else 13)
+    heading = styled_title(title, subtitle, size=16 if subtitle else 13)
     return alt.LayerChart(layer=layers, title=heading, view=alt.ViewBackground(stroke=None), **size)
 
 

@@ -1,37 +1,35 @@
-"""Plain tables -> charts (Altair). Style sits in the charts themselves, so that they can be joined freely."""
+"""Regret over rounds: a line with a band and a label for each policy."""
 
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import numpy as np
 
+from truant.charts.style import (
+    COLOURS,
+    DASHES,
+    FAINT,
+    FONT,
+    LABEL_GAP,
+    LABEL_SIZE,
+    darker,
+    short,
+    spread,
+    styled_axis,
+    styled_title,
+    value_axis,
+)
 from truant.errors import InvalidValue
-from truant.files import CHARTS, output_path, written_whole
-from truant.setting import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Okabe and Ito's colours, told apart by every kind of colour vision; the palest come last.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
-# Dashes tell the lines apart in grey print.
-DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (4, 2), (12, 4), (1, 3), (6, 2, 1, 2, 1, 2))
-
-INK, FAINT, GRID = "#222222", "#666666", "#E6E6E6"
-FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
-LABEL_SIZE = 12
-LABEL_GAP = 16.0  # pixels between the middles of two labels
-MOST_ROWS = 5000
+MOST_ROWS = 5000  # of a table that Altair accepts
 LEADER = 14.0  # pixels from the end of a line to its label
-
-# 10k and 2.5M, but 0.1 and not 100m
-_NUMBER = "abs(datum.value) < 1 ? format(datum.value, '~g') : format(datum.value, '~s')"
 
 _numbers = itertools.count(1)  # charts that are joined must not share a selection
 
@@ -61,7 +59,7 @@ def regret_chart(
     # what is drawn stays on the axis; labels and tips say the mean itself
     data[["height", "low", "high"]] = data[["mean", "low", "high"]].clip(foot, top)
     x = _round_axis(int(data["round"].max()))
-    y = alt.Y("height:Q", title="cumulative regret", axis=_value_axis(foot, top, log))
+    y = alt.Y("height:Q", title="cumulative regret", axis=value_axis(foot, top, log))
     y = y.scale(type="log" if log else "linear", domain=[foot, top], nice=False)
     policies = list(dict.fromkeys(data["policy"]))
     dash = alt.StrokeDash("policy:N", legend=None, scale=alt.Scale(domain=policies, range=_dashes(policies)))
@@ -75,56 +73,9 @@ def regret_chart(
         layer=[band, line, *_labels(ends, width), _hover(data, x)],
         width=width,
         height=height,
-        title=_title(title, subtitle),
+        title=styled_title(title, subtitle),
         view=alt.ViewBackground(stroke=None),
     )
-
-
-def side_by_side(charts: Sequence[alt.LayerChart], title: str = "", subtitle: str = "") -> alt.HConcatChart:
-    """Charts beside one another, each with its own axes, under one title."""
-    return alt.HConcatChart(
-        hconcat=list(charts),
-        spacing=48,
-        resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="independent", strokeDash="independent")),
-        title=_title(title, subtitle, size=20),
-    )
-
-
-def save_chart(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> Path:
-    """Write a chart as .png, .svg or as an interactive .html page that needs no network."""
-    target = output_path(path, CHARTS)
-    options: dict[str, Any] = {"format": target.suffix.lower().lstrip(".")}
-    if options["format"] == "png":
-        options["scale_factor"] = 2
-    if options["format"] == "html":  # without the link to an online editor, which would send the data away
-        actions = {"export": True, "source": False, "editor": False}
-        options |= {"inline": True, "embed_options": {"actions": actions}}
-    framed = chart.properties(padding=16)  # only a whole chart may have it, not one that is joined
-    with written_whole(target) as temporary:
-        framed.save(str(temporary), **options)
-    return target
-
-
-def spread(places: FloatArray, gap: float, low: float, high: float) -> FloatArray:
-    """The nearest places (least squares) within [low, high] that keep their order and a gap.
-
-    Of equal places the first comes highest.
-    """
-    order = np.lexsort((-np.arange(len(places)), places))
-    gap = min(gap, (high - low) / max(len(places) - 1, 1))
-    steps = gap * np.arange(len(places))
-    # without the steps, "at least a gap apart" is "not decreasing": pool what decreases
-    blocks: list[tuple[float, int]] = []
-    for value in places[order] - steps:
-        mean, size = float(value), 1
-        while blocks and blocks[-1][0] > mean:
-            before, count = blocks.pop()
-            mean, size = (mean * size + before * count) / (size + count), size + count
-        blocks.append((mean, size))
-    pooled = np.concatenate([np.full(size, mean) for mean, size in blocks])
-    result = np.empty(len(places))
-    result[order] = np.clip(pooled, low, high - steps[-1]) + steps
-    return result
 
 
 def _range(curves: pd.DataFrame, log: bool) -> tuple[float, float]:
@@ -158,8 +109,8 @@ def _ends(data: pd.DataFrame, foot: float, top: float, log: bool, height: int) -
     start, length = to_line(foot), to_line(top) - to_line(foot)
     places = spread((to_line(heights) - start) / length * height, LABEL_GAP, 0, height)
     ends["place"] = to_value(start + places / height * length)
-    ends["label"] = ends["policy"] + "\N{EN SPACE}" + ends["mean"].map(_short)
-    ends["tone"] = [_darker(colour) for colour in ends["colour"]]
+    ends["label"] = ends["policy"] + "\N{EN SPACE}" + ends["mean"].map(short)
+    ends["tone"] = [darker(colour) for colour in ends["colour"]]
     return ends
 
 
@@ -194,53 +145,9 @@ def _hover(data: pd.DataFrame, x: alt.X) -> alt.Chart:
     return chart
 
 
-def _axis(**options: Any) -> alt.Axis:
-    style: dict[str, Any] = {
-        "labelFont": FONT,
-        "labelFontSize": 11,
-        "labelColor": FAINT,
-        "labelExpr": _NUMBER,
-        "titleFont": FONT,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titleColor": INK,
-        "titlePadding": 10,
-        "domainColor": FAINT,
-        "tickColor": FAINT,
-        "gridColor": GRID,
-    }
-    return alt.Axis(**style | options)
-
-
-def _value_axis(foot: float, top: float, log: bool) -> alt.Axis:
-    if not log:
-        return _axis(domain=False, ticks=False, tickCount=6)
-    decades = range(int(np.floor(np.log10(foot))), int(np.ceil(np.log10(top))) + 1)
-    steps = (1, 2, 5) if len(decades) <= 4 else (1,)
-    values = [step * 10.0**decade for decade in decades for step in steps]
-    return _axis(domain=False, ticks=False, values=[v for v in values if foot <= v <= top])
-
-
 def _round_axis(horizon: int) -> alt.X:
-    axis = _axis(grid=False, tickCount=6, tickMinStep=1)
+    axis = styled_axis(grid=False, tickCount=6, tickMinStep=1)
     return alt.X("round:Q", title="round", axis=axis, scale=alt.Scale(domain=[0, horizon], nice=False))
-
-
-def _title(title: str, subtitle: str, size: int = 16) -> alt.TitleParams:
-    return alt.TitleParams(
-        title,
-        subtitle=subtitle,
-        anchor="start",
-        frame="group",
-        offset=14,
-        font=FONT,
-        fontSize=size,
-        color=INK,
-        subtitleFont=FONT,
-        subtitleFontSize=12,
-        subtitleColor=FAINT,
-        subtitlePadding=5,
-    )
 
 
 def _thinned(curves: pd.DataFrame) -> pd.DataFrame:
@@ -248,13 +155,3 @@ def _thinned(curves: pd.DataFrame) -> pd.DataFrame:
     rounds = np.unique(curves["round"])
     step = -(-len(curves) // MOST_ROWS)
     return curves[curves["round"].isin(rounds[::-step])] if step > 1 else curves
-
-
-def _short(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _darker(colour: str) -> str:
-    """The same hue, dark enough to read as small text on white."""
-    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(0.75 * part):02X}" for part in parts)

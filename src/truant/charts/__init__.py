@@ -1,0 +1,35 @@
+"""Plain tables -> charts (Altair)."""
+
+from truant.charts.regret import regret_chart
+from truant.charts.style import (
+    COLOURS,
+    DARK,
+    DASHES,
+    FAINT,
+    FONT,
+    INK,
+    LABEL_GAP,
+    save_chart,
+    side_by_side,
+    spread,
+    styled_axis,
+    styled_title,
+    value_axis,
+)
+
+__all__ = [
+    "COLOURS",
+    "DARK",
+    "DASHES",
+    "FAINT",
+    "FONT",
+    "INK",
+    "LABEL_GAP",
+    "regret_chart",
+    "save_chart",
+    "side_by_side",
+    "spread",
+    "styled_axis",
+    "styled_title",
+    "value_axis",
+]

@@ -1,0 +1,170 @@
+"""How every chart looks: colours, fonts, axes, titles; and how charts are joined and saved.
+
+Style sits in the charts themselves, so that they can be joined freely. A page that is read in the dark swaps the
+colours of `DARK` in a finished chart.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import altair as alt
+import numpy as np
+
+from truant.files import CHARTS, output_path, written_whole
+from truant.setting import FloatArray
+
+# Okabe and Ito's colours, told apart by every kind of colour vision; the palest come last.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
+# Dashes tell the lines apart in grey print.
+DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (4, 2), (12, 4), (1, 3), (6, 2, 1, 2, 1, 2))
+
+INK, FAINT, GRID = "#222222", "#666666", "#E6E6E6"
+PALE, RULE = "#E4EAF2", "#9AA0A6"  # behind what matters; a quiet line
+NEUTRAL = "#6B6B6B"  # the naive mean: no assumption's colour
+HEAT = ("#F1F5FA", "#084A86")  # one hue, from few to many
+ON_HEAT = ("#1B2733", "#FFFFFE")  # letters on either end of it
+
+# each colour's stand-in on a dark page, light enough to read
+DARK = {
+    INK: "#E9EAEC",
+    FAINT: "#A9AFB8",
+    GRID: "#343A43",
+    PALE: "#2C3644",
+    RULE: "#7D858F",
+    NEUTRAL: "#B4B9C0",
+    HEAT[0]: "#232B36",
+    HEAT[1]: "#5FA8E6",
+    ON_HEAT[0]: "#E9EAED",
+    ON_HEAT[1]: "#0D1620",
+    "#0072B2": "#55AEE8",
+    "#D55E00": "#F58B45",
+    "#009E73": "#34C79B",
+    "#CC79A7": "#E5A3CB",
+    "#E69F00": "#F4BC4A",
+    "#56B4E9": "#A6DAF8",
+    "#000000": "#FFFFFF",
+    "#B8A800": "#DDD14B",
+}
+SHAPES = (
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "triangle-down",
+    "cross",
+    "triangle-right",
+    "triangle-left",
+)
+
+Width = int | Literal["container"]  # in pixels, or as wide as the page leaves room
+FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
+LABEL_SIZE = 12
+LABEL_GAP = 16.0  # pixels between the middles of two labels
+
+# 10k and 2.5M, but 0.1 and not 100m
+NUMBER = "abs(datum.value) < 1 ? format(datum.value, '~g') : format(datum.value, '~s')"
+
+
+def side_by_side(charts: Sequence[alt.LayerChart], title: str = "", subtitle: str = "") -> alt.HConcatChart:
+    """Charts beside one another, each with its own axes, under one title."""
+    return alt.HConcatChart(
+        hconcat=list(charts),
+        spacing=48,
+        resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="independent", strokeDash="independent")),
+        title=styled_title(title, subtitle, size=20),
+    )
+
+
+def save_chart(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> Path:
+    """Write a chart as .png, .svg or as an interactive .html page that needs no network."""
+    target = output_path(path, CHARTS)
+    options: dict[str, Any] = {"format": target.suffix.lower().lstrip(".")}
+    if options["format"] == "png":
+        options["scale_factor"] = 2
+    if options["format"] == "html":  # without the link to an online editor, which would send the data away
+        actions = {"export": True, "source": False, "editor": False}
+        options |= {"inline": True, "embed_options": {"actions": actions}}
+    framed = chart.properties(padding=16)  # only a whole chart may have it, not one that is joined
+    with written_whole(target) as temporary:
+        framed.save(str(temporary), **options)
+    return target
+
+
+def spread(places: FloatArray, gap: float, low: float, high: float) -> FloatArray:
+    """The nearest places (least squares) within [low, high] that keep their order and a gap.
+
+    Of equal places the first comes highest.
+    """
+    order = np.lexsort((-np.arange(len(places)), places))
+    gap = min(gap, (high - low) / max(len(places) - 1, 1))
+    steps = gap * np.arange(len(places))
+    # without the steps, "at least a gap apart" is "not decreasing": pool what decreases
+    blocks: list[tuple[float, int]] = []
+    for value in places[order] - steps:
+        mean, size = float(value), 1
+        while blocks and blocks[-1][0] > mean:
+            before, count = blocks.pop()
+            mean, size = (mean * size + before * count) / (size + count), size + count
+        blocks.append((mean, size))
+    pooled = np.concatenate([np.full(size, mean) for mean, size in blocks])
+    result = np.empty(len(places))
+    result[order] = np.clip(pooled, low, high - steps[-1]) + steps
+    return result
+
+
+def styled_axis(**options: Any) -> alt.Axis:
+    style: dict[str, Any] = {
+        "labelFont": FONT,
+        "labelFontSize": 11,
+        "labelColor": FAINT,
+        "labelExpr": NUMBER,
+        "titleFont": FONT,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titleColor": INK,
+        "titlePadding": 10,
+        "domainColor": FAINT,
+        "tickColor": FAINT,
+        "gridColor": GRID,
+    }
+    return alt.Axis(**style | options)
+
+
+def value_axis(foot: float, top: float, log: bool) -> alt.Axis:
+    if not log:
+        return styled_axis(domain=False, ticks=False, tickCount=6)
+    decades = range(int(np.floor(np.log10(foot))), int(np.ceil(np.log10(top))) + 1)
+    steps = (1, 2, 5) if len(decades) <= 4 else (1,)
+    values = [step * 10.0**decade for decade in decades for step in steps]
+    return styled_axis(domain=False, ticks=False, values=[v for v in values if foot <= v <= top])
+
+
+def styled_title(title: str, subtitle: str, size: int = 16) -> alt.TitleParams:
+    return alt.TitleParams(
+        title,
+        subtitle=subtitle,
+        anchor="start",
+        frame="group",
+        offset=14,
+        font=FONT,
+        fontSize=size,
+        color=INK,
+        subtitleFont=FONT,
+        subtitleFontSize=12,
+        subtitleColor=FAINT,
+        subtitlePadding=5,
+    )
+
+
+def short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def darker(colour: str) -> str:
+    """The same hue, dark enough to read as small text on white."""
+    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(0.75 * part):02X}" for part in parts)

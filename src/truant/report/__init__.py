@@ -1,0 +1,5 @@
+"""An analysis as one self-contained HTML page, or as a fragment for notebooks."""
+
+from truant.report.page import analysis_html, analysis_page, save_page
+
+__all__ = ["analysis_html", "analysis_page", "save_page"]

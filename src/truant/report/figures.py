@@ -1,0 +1,110 @@
+"""The charts of a page: what is drawn, and what is said to those who do not see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from truant.analysis import Analysis
+from truant.analysis.sensitivity import Tipping
+from truant.analysis.words import Figures, leading_arms, missing_sentence, tipping_sentence, verdict
+from truant.charts.analysis import estimates_chart, look_of, missing_heatmap, tipping_chart
+
+if TYPE_CHECKING:
+    import altair as alt
+
+MOST_ARMS = 30  # drawn; tables have them all
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart as a Vega-Lite specification (None if there is nothing to draw), its heading and what it says."""
+
+    id: str
+    spec: dict[str, Any] | None
+    alternative: str
+    heading: str = ""
+    sentence: str = ""
+    fluid: bool = True  # as wide as the page; others scroll
+
+
+def estimates_figure(analysis: Analysis, figures: Figures) -> Figure:
+    """Every arm under every assumption."""
+    import pandas as pd
+
+    arms = [arm.arm for arm in leading_arms(analysis, MOST_ARMS)]
+    table = analysis.table()
+    if table.empty:
+        return Figure("estimates", None, "")
+    bounds = [
+        {"arm": arm.arm, "low": arm.bounds.low, "high": arm.bounds.high}
+        for arm in analysis.arms
+        if arm.bounds
+    ]
+    chart = estimates_chart(
+        table[table["arm"].isin(arms)],
+        pd.DataFrame(bounds) if bounds else None,
+        label=figures.number,
+        width="container",
+    )
+    sentence = "Dots are estimates, lines their intervals; a star marks the best arm of an assumption."
+    if bounds:
+        sentence += " The pale bar is all that is possible whatever the missing outcomes were."
+    if len(arms) < len(analysis.arms):
+        sentence += f" Drawn are the {len(arms)} arms with the highest estimates of {len(analysis.arms):,}."
+    alternative = f"Dot and whisker chart of each arm's value under each assumption. {verdict(analysis)}"
+    return Figure("estimates", _fluid(chart), alternative, sentence=sentence)
+
+
+def missing_figure(analysis: Analysis) -> Figure:
+    """What is missing where."""
+    import pandas as pd
+
+    arms = [arm.arm for arm in leading_arms(analysis, MOST_ARMS)]
+    cells = pd.DataFrame([cell for cell in analysis.missing if cell["arm"] in arms])
+    chart = missing_heatmap(cells).properties(background="transparent")
+    alternative = (
+        f"Heat map of the share of missing outcomes by arm and mediator. {missing_sentence(analysis)}"
+    )
+    sentence = "Share of outcomes that are missing, and n, the rows of the cell."
+    if len(arms) < len(analysis.arms):
+        sentence += f" Drawn are the {len(arms)} arms with the highest estimates of {len(analysis.arms):,}."
+    return Figure("missing", chart.to_dict(), alternative, sentence=sentence, fluid=False)
+
+
+def tipping_figures(analysis: Analysis, figures: Figures) -> list[Figure]:
+    """One for each assumption: how far the winner's missing outcomes must be lower for it to lose."""
+    return [
+        _tipping_figure(analysis, tip, number, figures) for number, tip in enumerate(analysis.sensitivity)
+    ]
+
+
+def _tipping_figure(analysis: Analysis, tip: Tipping, number: int, figures: Figures) -> Figure:
+    import pandas as pd
+
+    sentence = tipping_sentence(tip, figures)
+    curve = analysis.tipping_curves.get(tip.assumption)
+    spec = None
+    if curve:
+        winner = next(arm for arm in analysis.arms if arm.arm == tip.winner)
+        chart = tipping_chart(
+            pd.DataFrame(curve),
+            winner=tip.winner,
+            runner_up=tip.runner_up,
+            shift=tip.shift,
+            shift_in_sd=tip.shift_in_sd,
+            lowest=winner.bounds.low if winner.bounds else None,
+            label=figures.number,
+            colour=look_of(analysis.assumptions, tip.assumption),
+            width="container",
+        )
+        spec = _fluid(chart)
+    return Figure(
+        f"tipping-{number}", spec, f"Line chart. {sentence}", f"If {tip.assumption} holds", sentence
+    )
+
+
+def _fluid(chart: alt.LayerChart) -> dict[str, Any]:
+    """As wide as its place on the page, on the page's own ground."""
+    spec: dict[str, Any] = chart.properties(background="transparent").to_dict()
+    return spec

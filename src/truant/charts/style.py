@@ -37,7 +37,7 @@ DARK = {
     RULE: "#7D858F",
     NEUTRAL: "#B4B9C0",
     HEAT[0]: "#232B36",
-    HEAT[1]: "#5FA8E6",
+    HEAT[1]: "#6FB3EE",
     ON_HEAT[0]: "#E9EAED",
     ON_HEAT[1]: "#0D1620",
     "#0072B2": "#55AEE8",

@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tests.analyses import HOSTILE, binary, real
-from truant.analysis.words import Figures, percent, tipping_sentence, verdict
+from tests.analyses import HOSTILE, TABLE, binary, real
+from truant.analysis.words import Figures, percent, reason, tipping_sentence, verdict
 from truant.charts import DARK
 from truant.charts.style import INK
 from truant.errors import InvalidValue
@@ -100,7 +100,8 @@ def test_sentences_are_on_the_page(analysis, page):
     sentences = [verdict(analysis), "trial.csv", "Outcome: alive", "Dunnett"]
     sentences += [tipping_sentence(tip, figures) for tip in analysis.sensitivity]
     sentences += [warning.message for warning in analysis.warnings]
-    sentences += [item.reason for item in (*analysis.infeasible, *analysis.untestable)]
+    sentences += [item.reason for item in analysis.untestable]
+    sentences += [reason(item) for item in analysis.infeasible]
     for sentence in sentences:
         assert sentence in page.text
 
@@ -187,13 +188,24 @@ def test_of_many_arms_the_best_are_drawn_and_all_are_listed():
     assert len(page.tables[0]) == 41
 
 
-def test_no_missing_outcomes_and_no_control(tmp_path):
-    from tests.analyses import TABLE
-
+def test_no_missing_outcomes_and_no_control():
     page = Page(analysis_page(binary(assume=["mcar", "mar"], table=TABLE * [1, 1, 0]), title="Complete"))
     assert "No outcome is missing." in page.text
-    assert "stays the best whatever is missing of it, for nothing is" in page.text
+    assert "No outcome of new or of the runner-up old is missing" in page.text
     assert "Difference to" not in page.text
+
+
+def test_pages_of_sparse_data():
+    one = Page(analysis_page(binary(arms=["only"], assume=["mcar"], table=TABLE[:1]), title="One"))
+    assert "There is one arm only, only: nothing to choose between." in one.text
+    assert "★" not in "".join(one.tables[0][1])
+    none = Page(analysis_page(real(assume=["mnar"]), title="None"))
+    assert "No assumption can be used on these data" in none.text
+    table = TABLE.copy()
+    table[1, :, :2] = 0
+    unseen = Page(analysis_page(binary(assume=["mcar", "mar"], table=table), title="Unseen"))
+    assert unseen.tables[0][2] == ["new", "67", "100.0%", "–"]
+    assert "none of the outcomes of arm 'new' was observed." in unseen.text
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no chromium or chrome is installed, and none could be")

@@ -72,8 +72,11 @@ def test_tipping_sentences_cover_every_case():
         f"{tip.runner_up} 0.300 better (0.60 sd)."
     )
     assert f"{worse} on average cannot happen." in said(possible=False, runner_up_possible=False)
-    assert "It changes if those of the runner-up" in said(possible=False, runner_up_possible=True)
-    assert "for nothing is" in said(shift=None, possible=None)
+    assert "It stays the best unless those of the runner-up" in said(possible=False, runner_up_possible=True)
+    assert said(shift=None, possible=None, runner_up_possible=True).startswith(
+        f"No outcome of {tip.winner} is missing."
+    )
+    assert said(shift=None, runner_up_shift=None).endswith("is missing: it stays the best.")
     assert said(runner_up_shift=None).endswith(f"No outcome of the runner-up {tip.runner_up} is missing.")
     assert "equal" in said(gap=0.0)
 

@@ -38,10 +38,10 @@ def tipping(
     belief: Belief, counts: Counts, setting: Setting, labels: Labels, range_known: bool
 ) -> Tipping | None:
     """delta* = gap / missing share; None with a single arm."""
-    order = np.argsort(belief.means)[::-1]
+    order = _ranked(belief)
     if len(order) < 2:
         return None
-    winner, runner_up = int(order[0]), int(order[1])
+    winner, runner_up = order[:2]
     gap = belief.means[winner] - belief.means[runner_up]
     sd = pooled_sd(counts)
     down = _side(belief, counts, setting, winner, -gap, range_known)
@@ -58,6 +58,11 @@ def tipping(
         _in_sd(up[0], sd),
         up[1],
     )
+
+
+def _ranked(belief: Belief) -> list[int]:
+    """The arms from best to worst; of equal ones the first is the winner, as everywhere."""
+    return [int(arm) for arm in np.argsort(-np.array(belief.means), kind="stable")]
 
 
 def _side(
@@ -78,8 +83,10 @@ def _in_sd(shift: float | None, sd: float) -> float | None:
 
 def tipping_curve(belief: Belief, counts: Counts, level_z: float) -> list[dict[str, float]]:
     """The winner's value with its limits as its missing outcomes are lowered, and the runner-up's, which stays."""
-    order = np.argsort(belief.means)[::-1]
-    winner, runner_up = int(order[0]), int(order[1])
+    order = _ranked(belief)
+    if len(order) < 2:
+        return []
+    winner, runner_up = order[:2]
     share = missing_shares(counts)[winner]
     if share == 0:
         return []

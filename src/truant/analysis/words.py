@@ -12,6 +12,7 @@ import numpy as np
 from truant.analysis.analysis import Analysis, Arm, Interval
 from truant.analysis.diagnosis import Warning
 from truant.analysis.differences import Difference
+from truant.analysis.estimates import Infeasible
 from truant.analysis.sensitivity import Tipping
 
 UNKNOWN = "–"
@@ -30,8 +31,9 @@ class Figures:
     def of(cls, analysis: Analysis) -> Figures:
         """As many decimals as these estimates deserve."""
         errors = [e.standard_error for arm in analysis.arms for e in arm.estimates.values()]
-        errors = [error for error in errors if math.isfinite(error) and error > 0] or [analysis.outcome_sd]
-        typical = float(np.median(errors))
+        errors = errors or [(arm.naive.high - arm.naive.low) / 4 for arm in analysis.arms if arm.naive]
+        known = [error for error in errors if math.isfinite(error) and error > 0]
+        typical = float(np.median(known)) if known else analysis.outcome_sd
         return cls(max(0, 1 - math.floor(math.log10(typical))) if typical > 0 else 3)
 
     def number(self, value: float | None, sign: bool = False) -> str:
@@ -140,21 +142,25 @@ def tipping_sentence(tip: Tipping, figures: Figures) -> str:
     down = _shift(tip.shift, tip.shift_in_sd, f"worse than {tip.assumption} says", figures)
     up = _shift(tip.runner_up_shift, tip.runner_up_shift_in_sd, "better", figures)
     theirs = f"those of the runner-up {tip.runner_up}"
+    if tip.shift is None and tip.runner_up_shift is None:
+        return (
+            f"No outcome of {tip.winner} or of the runner-up {tip.runner_up} is missing: it stays the best."
+        )
     if tip.shift is None:
-        first, open_end = f"{tip.winner} stays the best whatever is missing of it, for nothing is", False
+        first = f"No outcome of {tip.winner} is missing"
     elif tip.possible is False:
         first = (
             f"{tip.winner} stays the best whatever its missing outcomes were: {down} on average cannot happen"
         )
-        open_end = False
     else:
         first = f"{tip.winner} stays the best unless its missing outcomes were on average {down}"
-        open_end = True
     if tip.runner_up_shift is None:
         return f"{first}. No outcome of the runner-up {tip.runner_up} is missing."
     if tip.runner_up_possible is False:
         return f"{first}. That {theirs} were {up} cannot happen."
-    return f"{first}, or {theirs} {up}." if open_end else f"{first}. It changes if {theirs} were {up}."
+    if tip.shift is None or tip.possible is False:
+        return f"{first}. It stays the best unless {theirs} were on average {up} than {tip.assumption} says."
+    return f"{first}, or {theirs} {up}."
 
 
 def _shift(shift: float | None, in_sd: float | None, direction: str, figures: Figures) -> str:
@@ -182,6 +188,11 @@ def missing_sentence(analysis: Analysis) -> str:
 def _where(cell: dict[str, Any], levels: bool) -> str:
     place = f" with mediator {cell['mediator']}" if levels else ""
     return f"in arm {cell['arm']}{place} ({percent(cell['missing_share'])})"
+
+
+def reason(item: Infeasible) -> str:
+    """Why an assumption could not be used, without its name in front, which stands there already."""
+    return item.reason.removeprefix(f"{item.assumption}: ")
 
 
 def by_code(warnings: Sequence[Warning]) -> dict[str, list[Warning]]:

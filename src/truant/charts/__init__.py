@@ -1,5 +1,6 @@
 """Plain tables -> charts (Altair)."""
 
+from truant.charts.analysis import estimates_chart, missing_heatmap, tipping_chart
 from truant.charts.regret import regret_chart
 from truant.charts.style import (
     COLOURS,
@@ -25,11 +26,14 @@ __all__ = [
     "FONT",
     "INK",
     "LABEL_GAP",
+    "estimates_chart",
+    "missing_heatmap",
     "regret_chart",
     "save_chart",
     "side_by_side",
     "spread",
     "styled_axis",
     "styled_title",
+    "tipping_chart",
     "value_axis",
 ]

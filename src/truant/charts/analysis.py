@@ -85,7 +85,7 @@ def estimates_chart(
     star = star.encode(x=x, y=y)
     pale = [layer.encode(x=x, x2="high:Q") for layer in layers]
     return _framed(
-        [*pale, bars, points, plain, best, star], title, subtitle, width=width, height=alt.Step(ROW)
+        [*pale, bars, points, plain, best, star], title, subtitle, width=width, height=ROW * len(data)
     )
 
 
@@ -285,7 +285,7 @@ def _impossible(data: pd.DataFrame, lowest: float | None, scale: alt.Scale) -> l
     base = alt.Chart(rows).encode(x=alt.X("stop:Q", scale=scale))
     shade = base.mark_rect(color=PALE, tooltip="missing outcomes would be below the lowest possible one")
     words = base.mark_text(**_letters(FAINT, align="right", dx=-5, baseline="top", fontStyle="italic"))
-    return [shade.encode(x2="start:Q"), words.encode(text="text:N", y=alt.value(4))]
+    return [shade.encode(x2="start:Q"), words.encode(text="text:N", y=alt.value(26))]
 
 
 def _names(data: pd.DataFrame, winner: str, runner_up: str, scale: alt.Scale, colour: str) -> list[alt.Chart]:
@@ -356,7 +356,7 @@ def _longest_order(data: pd.DataFrame) -> list[str]:
 
 
 def _percent(share: float) -> str:
-    return "no pulls" if share != share else f"{share:.1%}"
+    return "–" if share != share else f"{share:.1%}"
 
 
 def _clipped(name: str) -> str:
@@ -373,5 +373,6 @@ def _letters(colour: str, **options: Any) -> dict[str, Any]:
 
 
 def _framed(layers: Sequence[alt.Chart], title: str, subtitle: str, **size: Any) -> alt.LayerChart:
-    heading = {"title": styled_title(title, subtitle)} if title else {}
-    return alt.LayerChart(layer=list(layers), view=alt.ViewBackground(stroke=None), **heading, **size)
+    if title:
+        size["title"] = styled_title(title, subtitle)
+    return alt.LayerChart(layer=list(layers), view=alt.ViewBackground(stroke=None), **size)

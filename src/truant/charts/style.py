@@ -37,7 +37,7 @@ DARK = {
     RULE: "#7D858F",
     NEUTRAL: "#B4B9C0",
     HEAT[0]: "#232B36",
-    HEAT[1]: "#5FA8E6",
+    HEAT[1]: "#6FB3EE",
     ON_HEAT[0]: "#E9EAED",
     ON_HEAT[1]: "#0D1620",
     "#0072B2": "#55AEE8",
@@ -117,6 +117,7 @@ def spread(places: FloatArray, gap: float, low: float, high: float) -> FloatArra
 
 
 def styled_axis(**options: Any) -> alt.Axis:
+    """An axis in the common style; options go over it."""
     style: dict[str, Any] = {
         "labelFont": FONT,
         "labelFontSize": 11,
@@ -135,6 +136,7 @@ def styled_axis(**options: Any) -> alt.Axis:
 
 
 def value_axis(foot: float, top: float, log: bool) -> alt.Axis:
+    """A vertical axis from foot to top, with round figures also where it is logarithmic."""
     if not log:
         return styled_axis(domain=False, ticks=False, tickCount=6)
     decades = range(int(np.floor(np.log10(foot))), int(np.ceil(np.log10(top))) + 1)
@@ -144,6 +146,7 @@ def value_axis(foot: float, top: float, log: bool) -> alt.Axis:
 
 
 def styled_title(title: str, subtitle: str, size: int = 16) -> alt.TitleParams:
+    """A title and a subtitle, flush left with the chart."""
     return alt.TitleParams(
         title,
         subtitle=subtitle,
@@ -161,6 +164,7 @@ def styled_title(title: str, subtitle: str, size: int = 16) -> alt.TitleParams:
 
 
 def short(value: float) -> str:
+    """Three figures below 100, whole above."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 

@@ -49,7 +49,9 @@ def estimates_figure(analysis: Analysis, figures: Figures) -> Figure:
     )
     sentence = "Dots are estimates, lines their intervals; a star marks the best arm of an assumption."
     if bounds:
-        sentence += " The pale bar is all that is possible whatever the missing outcomes were."
+        sentence += (
+            " The pale bar is all that the mean of these rows can be, whatever the missing outcomes were."
+        )
     if len(arms) < len(analysis.arms):
         sentence += f" Drawn are the {len(arms)} arms with the highest estimates of {len(analysis.arms):,}."
     alternative = f"Dot and whisker chart of each arm's value under each assumption. {verdict(analysis)}"

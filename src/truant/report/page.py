@@ -20,6 +20,7 @@ from truant.analysis.words import (
     missing_sentence,
     missing_share,
     percent,
+    reason,
     verdict,
 )
 from truant.charts.style import DARK
@@ -61,7 +62,7 @@ def analysis_page(analysis: Analysis, *, title: str, about: Sequence[str] = ()) 
             charts=charts,
             warnings=by_code(analysis.warnings),
             shown=SHOWN,
-            infeasible=analysis.infeasible,
+            infeasible=[(item.assumption, reason(item)) for item in analysis.infeasible],
             untestable=analysis.untestable,
             tests=tests_table(analysis),
             level=f"{analysis.level:.4g}",

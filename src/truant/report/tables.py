@@ -16,6 +16,7 @@ class Cell:
     text: str
     detail: str = ""
     best: bool = False
+    clear: bool = False  # its interval leaves out zero
 
 
 @dataclass(frozen=True)
@@ -75,14 +76,13 @@ def differences_table(analysis: Analysis, figures: Figures) -> Table | None:
         for estimate in arm.estimates.values():
             change = estimate.difference
             assert change is not None
-            clear = change.low > 0 or change.high < 0
             number, limits = figures.number(change.mean, sign=True), figures.limits(change, sign=True)
-            cells.append(Cell(number, limits + (" clear" if clear else "")))
+            cells.append(Cell(number, limits, clear=change.low > 0 or change.high < 0))
         rows.append(cells)
     level = f"{100 * analysis.level:.4g}%"
     caption = (
-        f"Difference to {analysis.control}; the {level} intervals of a column hold together (Dunnett's adjustment), "
-        "and “clear” ones leave out zero"
+        f"Difference to {analysis.control}; the {level} intervals of a column hold together (Dunnett's adjustment); "
+        "bold where it leaves out zero"
     )
     return Table(caption, ["arm", *analysis.assumptions], rows)
 

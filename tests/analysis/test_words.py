@@ -1,0 +1,97 @@
+"""An analysis in words: the verdict, tipping points and figures."""
+
+import dataclasses
+
+import pytest
+from tests.analyses import TABLE, binary, real
+
+from truant.analysis import words
+from truant.analysis.words import Figures, percent, tipping_sentence, verdict
+
+
+def test_figures_have_two_digits_of_the_standard_error():
+    share, count = Figures.of(binary()), Figures.of(real())
+    assert share.number(0.59412) == "0.594"
+    assert count.number(335.12) == "335.1"
+    assert Figures(0).number(1234567.8) == "1,234,568"
+    assert Figures(2).number(-0.001) == "0.00"
+    assert Figures(2).number(0.5, sign=True) == "+0.50"
+    assert Figures(9).number(1.23456e-9) == "1.23e-09"
+    assert Figures(2).number(float("nan")) == Figures(2).number(None) == "–"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.3881, "38.8%"), (0, "0.0%"), (1, "100.0%"), (1e-5, "<0.1%"), (0.99999, ">99.9%")]
+)
+def test_percentages_do_not_claim_certainty(share, text):
+    assert percent(share) == text
+
+
+def test_verdict_says_whether_the_winner_depends_on_the_assumption():
+    analysis = binary()
+    assert verdict(analysis) == "All assumptions name new the best arm."
+
+    def named(**winner):
+        return verdict(dataclasses.replace(analysis, winner=winner))
+
+    assert named(naive="old", mcar="new", mar="new", mnar="new") == (
+        "All assumptions name new the best arm; leaving the missing outcomes out would have named old."
+    )
+    assert named(naive="old", mcar="new", mar="new", mnar="old") == (
+        "The winner depends on why outcomes are missing: mcar and mar name new; mnar names old."
+    )
+    assert verdict(binary(assume=["mar"])) == "The assumption mar names new the best arm."
+    none = verdict(binary(assume=["mnar"], table=TABLE * [1, 1, 0], mediators=("low", "high")))
+    assert none.startswith(("The assumption mnar names", "No assumption can be used"))
+
+
+def test_certainty_warns_when_nothing_is_settled():
+    analysis = binary()
+    figures = Figures.of(analysis)
+    assert words.certainty(analysis, figures).startswith(
+        "The probability that the winner is truly the best is"
+    )
+    equal = binary(table=TABLE[[0, 0, 0]])
+    assert words.certainty(equal, figures).startswith("Not settled yet")
+
+
+def test_tipping_sentences_cover_every_case():
+    analysis = binary()
+    figures, tip = Figures.of(analysis), analysis.sensitivity[-1]
+    tip = dataclasses.replace(
+        tip, shift=0.26, shift_in_sd=0.57, possible=True, runner_up_shift=0.3, runner_up_shift_in_sd=0.6
+    )
+
+    def said(**changes):
+        return tipping_sentence(dataclasses.replace(tip, **changes), figures)
+
+    start = f"{tip.winner} stays the best"
+    worse = "0.260 worse than mnar says (0.57 sd)"
+    assert said(runner_up_possible=True) == (
+        f"{start} unless its missing outcomes were on average {worse}, or those of the runner-up "
+        f"{tip.runner_up} 0.300 better (0.60 sd)."
+    )
+    assert f"{worse} on average cannot happen." in said(possible=False, runner_up_possible=False)
+    assert "It stays the best unless those of the runner-up" in said(possible=False, runner_up_possible=True)
+    assert said(shift=None, possible=None, runner_up_possible=True).startswith(
+        f"No outcome of {tip.winner} is missing."
+    )
+    assert said(shift=None, runner_up_shift=None).endswith("is missing: it stays the best.")
+    assert said(runner_up_shift=None).endswith(f"No outcome of the runner-up {tip.runner_up} is missing.")
+    assert "equal" in said(gap=0.0)
+
+
+def test_missing_sentence_names_the_extremes():
+    assert words.missing_sentence(binary(assume=["mcar"])).startswith(
+        "24.1% of all outcomes are missing: most in arm"
+    )
+    seen = binary(assume=["mcar"], table=TABLE * [1, 1, 0])
+    assert words.missing_sentence(seen) == "No outcome is missing."
+
+
+def test_of_many_arms_the_leading_ones_are_kept_in_their_order():
+    analysis = real(arms=6)
+    kept = words.leading_arms(analysis, 3)
+    best = sorted(analysis.arms, key=lambda arm: -max(e.mean for e in arm.estimates.values()))[:3]
+    assert [arm.arm for arm in kept] == sorted(arm.arm for arm in best)
+    assert words.leading_arms(analysis, 10) == list(analysis.arms)

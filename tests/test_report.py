@@ -1,0 +1,233 @@
+"""The page of an analysis: its figures are those of the analysis, it stands alone, and a browser draws it."""
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+
+from tests.analyses import HOSTILE, TABLE, binary, real
+from truant.analysis.words import Figures, percent, reason, tipping_sentence, verdict
+from truant.charts import DARK
+from truant.charts.style import INK
+from truant.errors import InvalidValue
+from truant.report import analysis_html, analysis_page, save_page
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+class Page(HTMLParser):
+    """Tables, tags and texts of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.tables, self.words, self._cell, self._script = [], [], [], None, None
+        self.scripts = []
+        self.feed(text)
+        self.text = " ".join(" ".join(self.words).split())
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag == "table":
+            self.tables.append([])
+        if tag == "tr":
+            self.tables[-1].append([])
+        if tag in ("td", "th"):
+            self._cell = []
+        if tag in ("script", "style"):
+            self._script = []
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.tables[-1][-1].append(" ".join("".join(self._cell).split()))
+            self._cell = None
+        if tag in ("script", "style"):
+            self.scripts.append("".join(self._script))
+            self._script = None
+
+    def handle_data(self, data):
+        if self._script is not None:
+            self._script.append(data)
+            return
+        self.words.append(data)
+        if self._cell is not None:
+            self._cell.append(data)
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    return binary(control="none")
+
+
+@pytest.fixture(scope="module")
+def page(analysis):
+    return Page(analysis_page(analysis, title="A trial", about=["trial.csv", "Outcome: alive"]))
+
+
+def test_tables_have_the_figures_of_the_analysis(analysis, page):
+    figures, summary = Figures.of(analysis), analysis.summary()
+
+    def shown(value, sign=False):
+        mean, low, high = (figures.number(value[key], sign) for key in ("mean", "low", "high"))
+        return mean, f"[{low}, {high}]"
+
+    values, chances, changes, tests = page.tables
+    assert values[0] == ["arm", "pulls", "missing", "naive", "mcar", "mar", "mnar"]
+    for row, arm in zip(values[1:], summary["arms"], strict=True):
+        assert row[:3] == [arm["arm"], f"{arm['pulls']:,}", percent(arm["missing_share"])]
+        for cell, (name, value) in zip(
+            row[3:], [("naive", arm["naive"]), *arm["estimates"].items()], strict=True
+        ):
+            mean, limits = shown(value)
+            star = " ★" if summary["winner"][name] == arm["arm"] else ""
+            assert cell == f"{mean}{star} {limits}"
+    for row, arm in zip(chances[1:], summary["arms"], strict=True):
+        found = [cell.removesuffix(" ★") for cell in row[1:]]
+        assert found == [percent(value["probability_best"]) for value in arm["estimates"].values()]
+    others = [arm for arm in summary["arms"] if arm["arm"] != "none"]
+    for row, arm in zip(changes[1:], others, strict=True):
+        expected = [" ".join(shown(value["difference"], sign=True)) for value in arm["estimates"].values()]
+        assert row == [arm["arm"], *expected]
+    assert [float(row[4].replace(",", "")) for row in tests[1:]] == [
+        round(test["statistic"], 2) for test in summary["tests"]
+    ]
+
+
+def test_sentences_are_on_the_page(analysis, page):
+    figures = Figures.of(analysis)
+    sentences = [verdict(analysis), "trial.csv", "Outcome: alive", "Dunnett"]
+    sentences += [tipping_sentence(tip, figures) for tip in analysis.sensitivity]
+    sentences += [warning.message for warning in analysis.warnings]
+    sentences += [item.reason for item in analysis.untestable]
+    sentences += [reason(item) for item in analysis.infeasible]
+    for sentence in sentences:
+        assert sentence in page.text
+
+
+def test_charts_draw_the_estimates_of_the_analysis(analysis, page):
+    data = json.loads(next(script for script in page.scripts if script.startswith('{"charts"')))
+    assert list(data["charts"]) == ["estimates", "missing", "tipping-0", "tipping-1", "tipping-2"]
+    rows = [
+        row for rows in data["charts"]["estimates"]["datasets"].values() for row in rows if "estimate" in row
+    ]
+    drawn = {(row["arm"], row["assumption"]): row["mean"] for row in rows}
+    table = analysis.table()
+    assert drawn == {(row.arm, row.assumption): row.mean for row in table.itertuples()}
+    assert data["dark"] == DARK
+
+
+def test_headings_tables_and_charts_are_named_for_those_who_hear_them(page):
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("h1") == 1
+    assert tags.count("h2") == 6
+    assert all(
+        attrs["aria-label"] for tag, attrs in page.tags if tag == "table" or "chart" in attrs.get("class", "")
+    )
+    assert all(attrs["scope"] in ("row", "col") for tag, attrs in page.tags if tag == "th")
+    assert dict(page.tags)["html"]["lang"] == "en"
+
+
+def test_the_page_stands_alone(page):
+    for tag, attrs in page.tags:
+        assert not {"src", "href", "srcset", "action", "data"} & set(attrs), (tag, attrs)
+        assert tag not in ("link", "iframe", "img", "object", "embed", "base")
+    styles = [
+        script for script in page.scripts if "prefers-color-scheme: dark" in script and ":root" in script
+    ]
+    assert len(styles) == 1
+    assert "url(" not in styles[0]
+    assert "@import" not in styles[0]
+    policy = next(attrs["content"] for _, attrs in page.tags if "http-equiv" in attrs)
+    assert policy.startswith("default-src 'none'")
+    assert "connect" not in policy  # nothing may be fetched
+    assert sum(len(script) > 500_000 for script in page.scripts) == 1  # the drawing library, once
+
+
+def test_names_cannot_become_markup():
+    analysis = binary(arms=HOSTILE, mediators=["<b>low</b>", "</style>"], control=HOSTILE[2])
+    text = analysis_page(analysis, title="<img src=x onerror=alert(1)>", about=["<script>1</script>"])
+    page = Page(text)
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("script") == 3
+    assert "img" not in tags
+    assert "b" not in tags
+    assert not any(name.startswith("on") for _, attrs in page.tags for name in attrs)
+    assert [row[0] for row in page.tables[0][1:]] == HOSTILE
+    assert "<img src=x onerror=alert(1)>" in page.text
+    data = json.loads(next(script for script in page.scripts if script.startswith('{"charts"')))
+    assert "</script>" in json.dumps(data)
+    fragment = Page(analysis_html(analysis))
+    assert {tag for tag, _ in fragment.tags} <= {
+        *("div", "p", "strong", "table", "caption", "thead", "tbody", "tr", "th", "td", "small", "code")
+    }
+    assert [row[0] for row in fragment.tables[0][1:]] == HOSTILE
+
+
+def test_fragment_has_the_verdict_and_the_table(analysis):
+    text = analysis_html(analysis)
+    assert verdict(analysis) in text
+    assert "<script" not in text
+    assert Page(text).tables[0][0] == Page(analysis_page(analysis, title="x")).tables[0][0]
+
+
+def test_saved_whole_and_of_sane_size(tmp_path, analysis):
+    path = save_page(analysis, tmp_path / "page.html", title="A trial")
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+    assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert path.stat().st_size < 1_500_000
+    with pytest.raises(InvalidValue, match=r"must end in \.html or \.htm"):
+        save_page(analysis, tmp_path / "page.pdf", title="A trial")
+
+
+def test_of_many_arms_the_best_are_drawn_and_all_are_listed():
+    analysis = real(arms=40, n=4000)
+    page = Page(analysis_page(analysis, title="Many"))
+    assert "Drawn are the 30 arms with the highest estimates of 40." in page.text
+    assert len(page.tables[0]) == 41
+
+
+def test_no_missing_outcomes_and_no_control():
+    page = Page(analysis_page(binary(assume=["mcar", "mar"], table=TABLE * [1, 1, 0]), title="Complete"))
+    assert "No outcome is missing." in page.text
+    assert "No outcome of new or of the runner-up old is missing" in page.text
+    assert "Difference to" not in page.text
+
+
+def test_pages_of_sparse_data():
+    one = Page(analysis_page(binary(arms=["only"], assume=["mcar"], table=TABLE[:1]), title="One"))
+    assert "There is one arm only, only: nothing to choose between." in one.text
+    assert "★" not in "".join(one.tables[0][1])
+    none = Page(analysis_page(real(assume=["mnar"]), title="None"))
+    assert "No assumption can be used on these data" in none.text
+    table = TABLE.copy()
+    table[1, :, :2] = 0
+    unseen = Page(analysis_page(binary(assume=["mcar", "mar"], table=table), title="Unseen"))
+    assert unseen.tables[0][2] == ["new", "67", "100.0%", "–"]
+    assert "none of the outcomes of arm 'new' was observed." in unseen.text
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no chromium or chrome is installed, and none could be")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_browser_draws_it_without_network(tmp_path, analysis, scheme):
+    hostile = binary(arms=HOSTILE, control=HOSTILE[0]) if scheme == "dark" else analysis
+    path = save_page(hostile, tmp_path / "page.html", title="A trial")
+    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=10000", "--dump-dom"]
+    command += [
+        "--enable-logging=stderr",
+        "--proxy-server=127.0.0.1:9",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+    ]
+    command += [f"--blink-settings=preferredColorScheme={int(scheme == 'light')}", path.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    assert said == []
+    assert 'data-drawn="yes"' in done.stdout
+    assert len(re.findall(r"<svg[^>]*class=\"marks\"", done.stdout)) == 5
+    assert (DARK[INK] in _drawings(done.stdout)) == (scheme == "dark")
+
+
+def _drawings(dom):
+    return " ".join(re.findall(r"<svg[^>]*class=\"marks\".*?</svg>", dom, flags=re.DOTALL))

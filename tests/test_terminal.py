@@ -1,0 +1,81 @@
+"""An analysis in the terminal: every figure at width 200, as much as fits below."""
+
+import io
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from tests.analyses import HOSTILE, binary, real
+from truant.analysis.words import Figures, tipping_sentence, verdict
+from truant.terminal import AnalysisDisplay
+
+
+def printed(analysis, width, **options):
+    out = io.StringIO()
+    Console(file=out, width=width, **options).print(AnalysisDisplay(analysis, "A trial", ["trial.csv"]))
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    return binary(control="none")
+
+
+def flat(text):
+    return " ".join(text.replace("•", " ").split())
+
+
+def test_everything_is_there_at_width_200(analysis):
+    text, figures = printed(analysis, 200), Figures.of(analysis)
+    lines = text.splitlines()
+    for arm in analysis.arms:
+        line = next(line for line in lines if line.startswith(f"{arm.arm} "))
+        assert f"{arm.pulls:,}" in line
+        assert f"{arm.missing_share:.1%}" in line
+        for name, value in (("naive", arm.naive), *arm.estimates.items()):
+            star = " ★" if analysis.winner[name] == arm.arm else ""
+            assert f"{figures.with_limits(value)}{star}" in line
+        for estimate in arm.estimates.values():
+            if estimate.difference:
+                assert figures.with_limits(estimate.difference, sign=True) in text
+    assert verdict(analysis) in text
+    said = flat(text)
+    for tip in analysis.sensitivity:
+        assert tipping_sentence(tip, figures) in said
+    for warning in analysis.warnings[:2]:
+        assert f"{warning.message} [{warning.code}]" in said
+
+
+@pytest.mark.parametrize("width", [200, 140, 110, 80, 60, 50])
+def test_nothing_is_cut_off_on_narrow_terminals(analysis, width):
+    text, figures = printed(analysis, width), Figures.of(analysis)
+    assert max(cell_len(line) for line in text.splitlines()) <= width
+    assert "…" not in text
+    for arm in analysis.arms:
+        for estimate in (arm.naive, *arm.estimates.values()):
+            assert figures.number(estimate.mean) in text
+            assert width < 60 or figures.limits(estimate) in text
+    assert verdict(analysis) in flat(text)
+
+
+def test_many_warnings_of_one_kind_are_counted():
+    text = flat(printed(real(arms=6, mediators=8, n=300), 120))
+    assert "more like this, in" in text
+    assert "[thin-cell]" in text
+
+
+def test_what_could_not_be_used_is_said_with_its_reason():
+    analysis = real(assume=["mcar", "mnar"])
+    assert flat(f"mnar: {analysis.infeasible[0].reason}") in flat(printed(analysis, 100))
+
+
+def test_names_are_not_markup():
+    text = printed(binary(arms=HOSTILE, control=HOSTILE[2]), 200)
+    assert HOSTILE[2] in text
+    assert "[thin-cell]" in text or "[contradicted]" in text
+
+
+def test_the_winner_stands_out_in_colour(analysis):
+    text = printed(analysis, 200, force_terminal=True, color_system="standard")
+    assert "\x1b[1;32m" in text

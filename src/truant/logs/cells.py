@@ -122,6 +122,8 @@ def _real(
     low, high = (min((c["low"] for c in seen), default=0.0), max((c["high"] for c in seen), default=0.0))
     _check_seen(request, [low, high] if seen else [], kept)
     checks.check_range(request, low, high)
+    if any(cell["sum"] is None for cell in seen):
+        raise InvalidValue(f"The database took NaN for a number in {request.outcome!r}; write NULL instead.")
     table = np.zeros((*shape, 4))
     for (arm, row), cell in zip(where, kept, strict=True):
         table[arm, row, PULLS] += cell["pulls"]

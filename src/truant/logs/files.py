@@ -51,7 +51,8 @@ def open_files(connection: Any, files: Sequence[str]) -> tuple[ir.Table, tuple[s
     # DuckDB would read a path as a pattern: what was found is meant as it is
     paths = [file if file.startswith(REMOTE) else glob.escape(file) for file in files]
     if _kind(files[0]) == "parquet":
-        table = connection.read_parquet(paths)
+        # Parquet's statistics leave NaN out, and DuckDB would believe them that there is none (duckdb #25521)
+        table = connection.read_parquet(paths, can_have_nan=True)
         names = _parquet_names(files[0])
     else:
         # all as text: a type guessed from the first rows would fail on a later "NA"

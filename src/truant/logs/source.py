@@ -41,8 +41,9 @@ class Source:
     def run(self, query: ir.Expr) -> list[dict[str, Any]]:
         """The few rows of an aggregate query, which runs where the data is."""
         with plain_errors(self.name):
-            rows: list[dict[str, Any]] = self.backend.to_pyarrow(query).to_pylist()
-            return rows
+            rows = self.backend.to_pyarrow(query).to_pylist()
+        # a NaN that a database overlooked is missing still
+        return [{name: None if value != value else value for name, value in row.items()} for row in rows]
 
 
 @contextmanager

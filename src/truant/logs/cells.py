@@ -38,11 +38,11 @@ def collect(source: Source, request: Request, columns: query.Columns) -> Cells:
     by_outcome = bool(request.levels)
     if request.levels is None:
         # a range that the values do not span by themselves means a real outcome
-        by_outcome = look["outcome"] <= MOST_LEVELS and request.range in (None, (low, high))
-    rows = query.reduce(source, columns, by_outcome, pivot)
+        by_outcome = look["clean"] <= MOST_LEVELS and request.range in (None, (low, high))
+    rows = query.reduce(source, columns, by_outcome, pivot, look["nan"] > 0)
     if by_outcome and not request.levels and len({row["outcome"] for row in rows} - {None}) > MOST_LEVELS:
         by_outcome = False  # the first rows misled
-        rows = query.reduce(source, columns, by_outcome, pivot)
+        rows = query.reduce(source, columns, by_outcome, pivot, look["nan"] > 0)
     if len(rows) > query.MOST_CELLS:
         raise InvalidValue(
             f"Arms, mediators and outcomes have more than {query.MOST_CELLS:,} combinations; "

@@ -26,6 +26,7 @@ Cuts = tuple[tuple[float, ...], ...]  # per mediator part; () where it is not cu
 class Columns:
     """The wanted columns with missing as NULL, classes instead of cut values, and the outcome as a number.
 
+    The outcome comes twice: `outcome` may hold NaN where the column did, in `clean` that is NULL.
     For each column that must be numbers, `stray_...` holds what is not one, for the message that refuses it.
     """
 
@@ -47,16 +48,19 @@ def tidy(request: Request, picked: ir.Table, rules: Rules, cuts: Cuts) -> Column
         )
         if part.classes:
             strays[f"stray_mediator_{i}"] = rules.stray(column)
-    outcome = rules.number(picked.outcome)
+    outcomes = {
+        "outcome": rules.number(picked.outcome, but_for_nan=True),
+        "clean": rules.number(picked.outcome),
+    }
     strays["stray_outcome"] = rules.stray(picked.outcome)
     if request.observed is not None:
         seen = rules.number(picked.observed)
-        outcome = ibis.ifelse(seen == 1, outcome, None)
+        outcomes = {name: ibis.ifelse(seen == 1, outcome, None) for name, outcome in outcomes.items()}
         if strays["stray_outcome"] is not None:  # whatever it holds while not observed
             strays["stray_outcome"] = ibis.ifelse(seen == 1, strays["stray_outcome"], None)
         strays["stray_observed"] = rules.stray(picked.observed, allowed=(0.0, 1.0))
     strays = {name: stray for name, stray in strays.items() if stray is not None}
-    return Columns(picked.select(**keys, **strays, outcome=outcome), tuple(keys), tuple(strays))
+    return Columns(picked.select(**keys, **strays, **outcomes), tuple(keys), tuple(strays))
 
 
 def cut_points(
@@ -77,29 +81,40 @@ def cut_points(
     return tuple(sorted({float(point) for point in points}))
 
 
-def first_look(source: Source, columns: Columns) -> dict[str, Any]:
-    """Range and number of distinct values in the first rows whose outcome was observed."""
+def first_look(source: Source, columns: Columns, seen: str = "outcome") -> dict[str, Any]:
+    """Of the first rows whose outcome was observed: its range, distinct values, and how many were NaN."""
     table = columns.table
-    rows = table.filter(table.arm.notnull() & table.outcome.notnull()).limit(FIRST_ROWS)
-    distinct = {key: rows[key].nunique() for key in (*columns.keys, "outcome")}
-    return source.run(rows.aggregate(low=rows.outcome.min(), high=rows.outcome.max(), **distinct))[0]
+    rows = table.filter(table.arm.notnull() & table[seen].notnull()).limit(FIRST_ROWS)
+    about = {key: rows[key].nunique() for key in (*columns.keys, "clean")}
+    about |= {"low": rows.clean.min(), "high": rows.clean.max(), "nan": rows.count() - rows.clean.count()}
+    look = source.run(rows.aggregate(**about))[0]
+    if look["nan"] and look["low"] is None and seen != "clean":
+        return first_look(source, columns, "clean") | {"nan": look["nan"]}
+    return look
 
 
-def reduce(source: Source, columns: Columns, by_outcome: bool, pivot: float) -> list[dict[str, Any]]:
+def reduce(
+    source: Source, columns: Columns, by_outcome: bool, pivot: float, with_nan: bool
+) -> list[dict[str, Any]]:
     """THE aggregate: one row per arm, mediator (and outcome, if discrete), with the sums of real outcomes.
 
     Sums are of y - pivot, with the pivot amid the outcomes, so that outcomes far from zero cost no digits.
+    To look at each value for NaN costs a fifth of the query; where none was seen, a NaN shows in the sums.
     """
     table = columns.table
     sums = {"pulls": table.count()}
     for stray in columns.strays:
         sums |= {f"{stray}_first": table[stray].min(), f"{stray}_last": table[stray].max()}
-    if not by_outcome:
-        about = table.outcome - pivot
-        sums |= {"observed": table.outcome.count(), "sum": about.sum(), "squares": (about * about).sum()}
-        sums |= {"low": table.outcome.min(), "high": table.outcome.max()}
-    keys = [*columns.keys, "outcome"] if by_outcome else list(columns.keys)
-    return source.run(table.group_by(keys).aggregate(**sums).limit(MOST_CELLS + 1))
+    if by_outcome:
+        return source.run(table.group_by(*columns.keys, "outcome").aggregate(**sums).limit(MOST_CELLS + 1))
+    outcome = table.clean if with_nan else table.outcome
+    about = outcome - pivot
+    sums |= {"observed": outcome.count(), "sum": about.sum(), "squares": (about * about).sum()}
+    sums |= {"low": outcome.min(), "high": outcome.max()}
+    rows = source.run(table.group_by(*columns.keys).aggregate(**sums).limit(MOST_CELLS + 1))
+    if not with_nan and any(row["observed"] and row["sum"] is None for row in rows):
+        return reduce(source, columns, by_outcome, pivot, with_nan=True)
+    return rows
 
 
 def _class_of(value: Any, points: Sequence[float]) -> Any:

@@ -33,13 +33,14 @@ class Rules:
         conditions = self._conditions(column)
         return _null_where(conditions, column)
 
-    def number(self, column: Any) -> Any:
-        """The column as numbers, NULL where it is missing or not a number."""
+    def number(self, column: Any, but_for_nan: bool = False) -> Any:
+        """The column as numbers, NULL where it is missing (NaN may be left in) or not a number."""
         kind = column.type()
         if kind.is_string():
             return _null_where(self._conditions(column), self._parsed(column))
         value = (column.cast("int8") if kind.is_boolean() else column).cast("float64")
-        return _null_where(self._conditions(value), value)
+        can_be_nan = kind.is_floating() and not but_for_nan
+        return _null_where(self._conditions(value, can_be_nan), value)
 
     def stray(self, column: Any, allowed: Sequence[float] = ()) -> Any | None:
         """As text, what is neither missing nor a number (or not an allowed one); None where the type rules it out."""
@@ -56,7 +57,7 @@ class Rules:
             wrong = not_a_number if wrong is None else not_a_number | wrong
         return None if wrong is None else ibis.ifelse(wrong, column.cast("string"), None)
 
-    def _conditions(self, column: Any) -> list[Any]:
+    def _conditions(self, column: Any, can_be_nan: bool = True) -> list[Any]:
         """When a value that is not NULL is missing all the same."""
         kind = column.type()
         conditions = []
@@ -64,7 +65,7 @@ class Rules:
             conditions.append(column.strip().isin(["", *self.texts]))
             if self.numbers:
                 conditions.append(self._parsed(column).isin(self.numbers))
-        if kind.is_floating() and self.backend != "sqlite":  # which has no NaN
+        if kind.is_floating() and can_be_nan and self.backend != "sqlite":  # which has no NaN
             conditions.append(column.isnan())
         if kind.is_numeric() and self.numbers:
             conditions.append(column.cast("float64").isin(self.numbers))

@@ -1,0 +1,1 @@
+"""The logs door: a table with holes, wherever it lives, reduced to counts."""

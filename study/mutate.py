@@ -14,49 +14,55 @@ from __future__ import annotations
 import argparse
 import ast
 import hashlib
+import importlib
 import json
+import multiprocessing
 import os
-import queue
 import random
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "out" / "mutants"
 TOTALS, EXPLAINED = ROOT / "study" / "mutants.toml", ROOT / "study" / "mutants_explained.toml"
 CORE = ("counts.py", "assumptions/*.py", "indices/*.py")
-LIMIT = 240  # seconds for each half of the tests; a mutant that hangs is noticed
+LIMIT = 240  # seconds for the near tests, and for all others; a mutant that hangs is noticed
 
 # the tests that are nearest to a file, by the start of its name; then all the others
-LIKELIHOOD = ("tests/assumptions/test_likelihood.py", "tests/policies/test_policy.py")
+LIKELIHOOD = ("tests/assumptions/test_profile.py", "tests/assumptions/test_likelihood.py")
 NEAR = {
-    "counts": ("tests/test_counts.py", "tests/assumptions/test_mar.py"),
+    "counts": ("tests/test_counts.py",),
     "indices": ("tests/indices",),
     "assumptions/linear": (
         "tests/assumptions/test_linear.py",
         "tests/test_refusals.py",
         "tests/policies/test_paper.py",
     ),
-    "assumptions/likelihood": LIKELIHOOD,
+    "assumptions/likelihood": LIKELIHOOD[::-1],
     "assumptions/profile": LIKELIHOOD,
     "assumptions/exact": LIKELIHOOD,
-    "assumptions/by_likelihood": ("tests/policies/test_policy.py", *LIKELIHOOD[:1]),
-    "assumptions/both_mnar": ("tests/policies/test_policy.py", *LIKELIHOOD[:1]),
-    "assumptions/mediator_mnar": ("tests/policies/test_policy.py", *LIKELIHOOD[:1]),
-    "assumptions/mnar": ("tests/policies/test_policy.py", *LIKELIHOOD[:1]),
-    "assumptions": ("tests/assumptions/test_mar.py", "tests/test_refusals.py", "tests/policies"),
+    "assumptions/by_likelihood": ("tests/assumptions/test_by_likelihood.py",),
+    "assumptions/both_mnar": ("tests/assumptions/test_by_likelihood.py",),
+    "assumptions/mediator_mnar": ("tests/assumptions/test_by_likelihood.py",),
+    "assumptions/mnar": ("tests/assumptions/test_by_likelihood.py",),
+    "assumptions": ("tests/assumptions/test_mar.py", "tests/test_refusals.py"),
 }
 ALL = ("assumptions", "indices", "test_counts.py", "test_refusals.py", "policies", "lab", "test_checks.py")
+
+HASTE = """from hypothesis import Phase, settings
+settings.register_profile("haste", phases=(Phase.explicit, Phase.generate))  # a failure is enough, small or not
+settings.load_profile("haste")
+"""
 
 SWAPS = {
     ast.Add: "-",
@@ -234,20 +240,30 @@ def _changes(
         yield start, end, new + (".0" if isinstance(value, float) and new in "01" else "")
 
 
-def try_out(mutant: Mutant, copies: queue.Queue[Path], cache: Path) -> None:
-    """Run the near tests, and if they see nothing all of them, on a copy with the change in it."""
-    copy = copies.get()
+def try_all(todo: list[Mutant], copy: Path, everything: bool) -> None:
+    """Each on a copy of the project; what takes long to import is imported once, and truant never."""
+    sys.path[:] = [path for path in sys.path if Path(path).resolve() != ROOT / "study"]  # has a coverage.py
+    for name in ("numba", "scipy.optimize", "scipy.stats"):
+        importlib.import_module(name)
+    assert "truant" not in sys.modules
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", "out", ".venv", "__pycache__"))
+    (copy / "tests" / "conftest.py").write_text(HASTE)
+    if failed := noticed(copy, ["tests/test_counts.py::test_recentring_by_hand"]):
+        raise RuntimeError(f"A test fails without any change: {failed}")
+    for mutant in todo:
+        try_out(mutant, copy, everything)
+
+
+def try_out(mutant: Mutant, copy: Path, everything: bool) -> None:
+    """Run the near tests, and if they see nothing all others, with the change in the copy."""
     path = copy / "src" / "truant" / mutant.file
     source = path.read_bytes()
     begun = time.monotonic()
-    try:
-        path.write_bytes(source[: mutant.start] + mutant.text.encode() + source[mutant.end :])
-        near = next(tests for start, tests in NEAR.items() if mutant.file.startswith(start))
-        rest, others = [f"tests/{name}" for name in ALL], [f"--ignore={test}" for test in near]
-        killed = noticed(copy, near, cache) or noticed(copy, [*rest, *others], cache)
-    finally:
-        path.write_bytes(source)
-        copies.put(copy)
+    path.write_bytes(source[: mutant.start] + mutant.text.encode() + source[mutant.end :])
+    near = next(tests for start, tests in NEAR.items() if mutant.file.startswith(start))
+    rest = [f"tests/{name}" for name in ALL] + [f"--ignore={test}" for test in near]
+    killed = noticed(copy, near) or (noticed(copy, rest) if everything else "")
+    path.write_bytes(source)
     seconds = round(time.monotonic() - begun)
     kept = {"file": mutant.file, "line": mutant.line, "before": mutant.before, "after": mutant.after}
     mutant.kept.write_text(json.dumps({**kept, "killed": killed, "seconds": seconds}))
@@ -255,29 +271,29 @@ def try_out(mutant: Mutant, copies: queue.Queue[Path], cache: Path) -> None:
     print(f"{seconds:4d} s  {mutant.file}:{mutant.line}  {mutant.after}  [{said}]", flush=True)
 
 
-def noticed(copy: Path, tests: list[str] | tuple[str, ...], cache: Path) -> str:
+def noticed(copy: Path, tests: Iterable[str]) -> str:
     """The first test that fails, or "time" if they do not end; empty if all pass."""
-    environment = {**os.environ, "PYTHONPATH": f"{copy / 'src'}:{copy}", "TRUANT_CACHE_DIR": str(cache)}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--tb=no", *tests]
-    child = subprocess.Popen(
-        command,
-        cwd=copy,
-        env={**environment, "PYTHONDONTWRITEBYTECODE": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        output, _ = child.communicate(timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()
-        return "time"
-    if child.returncode == 0:
-        return ""
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
-    return failed[1] if failed else f"exit {child.returncode}"
+    said = copy / "said.txt"
+    child = os.fork()  # what is imported already need not be again
+    if child == 0:
+        os.setsid()
+        os.chdir(copy)
+        for stream in (1, 2):
+            os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
+        os.environ["PYTHONPATH"] = f"{copy / 'src'}:{copy}"
+        os.environ.setdefault("TRUANT_CACHE_DIR", str(copy.parent / "cache"))
+        sys.dont_write_bytecode = True
+        sys.path[:0] = [str(copy / "src"), str(copy)]
+        signal.alarm(LIMIT)
+        code = pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--tb=no", *tests])
+        sys.stdout.flush()
+        os._exit(code)
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said.read_text(errors="replace"), re.MULTILINE)
+    if code > 0 and not failed:
+        raise RuntimeError(f"The tests did not run: {said.read_text(errors='replace')}")
+    return "" if code == 0 else failed[1] if failed else f"signal {-code}"
 
 
 def report(files: list[str]) -> None:
@@ -316,6 +332,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, help="at most so many mutants of each file")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--again", action="store_true", help="try survivors again, and nothing else")
+    parser.add_argument("--near", action="store_true", help="only the tests nearest to each file")
     parser.add_argument("--report", action="store_true", help="only write the figures")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
@@ -337,16 +354,14 @@ def main() -> None:
         KEPT.mkdir(parents=True, exist_ok=True)
         print(f"{len(todo)} to try, of {len(wanted)}", flush=True)
         with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-            copies: queue.Queue[Path] = queue.Queue()
+            workers = []
             for k in range(options.workers):
-                copy = Path(folder) / str(k)
-                shutil.copytree(
-                    ROOT, copy, ignore=shutil.ignore_patterns(".git", "out", ".venv", "__pycache__")
-                )
-                copies.put(copy)
-            cache = Path(os.environ.get("TRUANT_CACHE_DIR") or Path(folder) / "cache")
-            with ThreadPoolExecutor(options.workers) as pool:
-                list(pool.map(lambda mutant: try_out(mutant, copies, cache), todo))
+                part = todo[k :: options.workers]
+                arguments = (part, Path(folder) / str(k), not options.near)
+                workers.append(multiprocessing.Process(target=try_all, args=arguments))
+                workers[-1].start()
+            for worker in workers:
+                worker.join()
     report(files)
 
 

@@ -34,6 +34,30 @@ def test_more_mediator_levels_than_outcome_levels():
     assert solve_mnar(cells(pi, g, lam, True), LEVELS).mean == pytest.approx(pi.sum(axis=0) @ LEVELS)
 
 
+def test_more_outcome_levels_than_mediator_levels():
+    rng = np.random.default_rng(1)
+    _, (pi, g, lam) = random_table(rng, 2, 3, 10, False, True)
+    solution = solve_mediator_mnar(500 * cells(pi, g, lam, False), LEVELS)
+    assert solution.mean == pytest.approx(pi.sum(axis=0) @ LEVELS)
+    assert solution.odds == pytest.approx((1 - lam) / lam)
+    assert solution.exact
+
+
+@pytest.mark.parametrize("model", ["mediator-mnar", "both-mnar"])
+def test_probabilities_may_add_up_to_one_within_five_standard_errors(model):
+    """Pulls with nothing seen are not used: so many more of them that the sum is c/sqrt(N) too small."""
+    solve, by_outcome, _ = SOLVERS[model]
+    pi = 0.7 * np.eye(3) / 3 + 0.1 / 3
+    table = 10_000 * cells(pi, np.array([0.9, 0.6, 0.4]), np.array([0.5, 0.8, 0.7]), by_outcome)
+    for c, feasible in ((4.9, True), (5.1, False)):
+        total = ((c + np.sqrt(c**2 + 4 * 10_000)) / 2) ** 2  # 1 - 10,000/N = c/sqrt(N)
+        more = table.copy()
+        more[3, 3] += total - 10_000
+        solution = solve(more, LEVELS)
+        assert solution.feasible == feasible
+        assert solution.odds.min() > 0
+
+
 def test_an_impossible_solution_is_called_infeasible():
     table = np.array([[30.0, 5.0, 40.0], [5.0, 30.0, 0.0], [0.0, 0.0, 0.0]])  # needs odds below 0
     solution = solve_mnar(table, np.array([0.0, 1.0]))

@@ -152,6 +152,9 @@ def test_a_cell_without_outcomes_is_refused_with_its_name():
     counts = Counts.fold(setting, [0, 0, 0], [0, 1, 1], [1.0, np.nan, np.nan])
     with pytest.raises(NotIdentified, match="arm 0 has 2 pulls with mediator level 1 and none"):
         Mar().estimate(counts, 0, setting)
+    missing = Counts.fold(setting, [0, 0, 0], [0, 1, -1], [1.0, 1.0, np.nan])
+    with pytest.raises(NotIdentified, match="arm 0 has 1 pulls with its missing mediators and none"):
+        Mar().estimate(missing, 0, setting)
     with pytest.raises(NotIdentified, match="arm 0 has no pulls"):
         Mar().estimate(Counts.empty(setting), 0, setting)
     with pytest.raises(NotIdentified, match="no pulls with the mediator seen"):

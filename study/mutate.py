@@ -36,7 +36,6 @@ ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "out" / "mutants"
 TOTALS, EXPLAINED = ROOT / "study" / "mutants.toml", ROOT / "study" / "mutants_explained.toml"
 CORE = ("counts.py", "assumptions/*.py", "indices/*.py")
-LIMIT = 240  # seconds for the near tests, and for all others; a mutant that hangs is noticed
 
 # the tests that are nearest to a file, by the start of its name; then all the others
 LIKELIHOOD = ("tests/assumptions/test_profile.py", "tests/assumptions/test_likelihood.py")
@@ -240,7 +239,7 @@ def _changes(
         yield start, end, new + (".0" if isinstance(value, float) and new in "01" else "")
 
 
-def try_all(todo: list[Mutant], copy: Path, everything: bool) -> None:
+def try_all(todo: list[Mutant], copy: Path, options: argparse.Namespace) -> None:
     """Each on a copy of the project; what takes long to import is imported once, and truant never."""
     sys.path[:] = [path for path in sys.path if Path(path).resolve() != ROOT / "study"]  # has a coverage.py
     for name in ("numba", "scipy.optimize", "scipy.stats"):
@@ -248,13 +247,13 @@ def try_all(todo: list[Mutant], copy: Path, everything: bool) -> None:
     assert "truant" not in sys.modules
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", "out", ".venv", "__pycache__"))
     (copy / "tests" / "conftest.py").write_text(HASTE)
-    if failed := noticed(copy, ["tests/test_counts.py::test_recentring_by_hand"]):
+    if failed := noticed(copy, ["tests/test_counts.py::test_recentring_by_hand"], options.limit):
         raise RuntimeError(f"A test fails without any change: {failed}")
     for mutant in todo:
-        try_out(mutant, copy, everything)
+        try_out(mutant, copy, options)
 
 
-def try_out(mutant: Mutant, copy: Path, everything: bool) -> None:
+def try_out(mutant: Mutant, copy: Path, options: argparse.Namespace) -> None:
     """Run the near tests, and if they see nothing all others, with the change in the copy."""
     path = copy / "src" / "truant" / mutant.file
     source = path.read_bytes()
@@ -262,7 +261,9 @@ def try_out(mutant: Mutant, copy: Path, everything: bool) -> None:
     path.write_bytes(source[: mutant.start] + mutant.text.encode() + source[mutant.end :])
     near = next(tests for start, tests in NEAR.items() if mutant.file.startswith(start))
     rest = [f"tests/{name}" for name in ALL] + [f"--ignore={test}" for test in near]
-    killed = noticed(copy, near) or (noticed(copy, rest) if everything else "")
+    killed = noticed(copy, near, options.limit)
+    if not killed and not options.near:
+        killed = noticed(copy, rest, 10 * options.limit)
     path.write_bytes(source)
     seconds = round(time.monotonic() - begun)
     kept = {"file": mutant.file, "line": mutant.line, "before": mutant.before, "after": mutant.after}
@@ -271,7 +272,7 @@ def try_out(mutant: Mutant, copy: Path, everything: bool) -> None:
     print(f"{seconds:4d} s  {mutant.file}:{mutant.line}  {mutant.after}  [{said}]", flush=True)
 
 
-def noticed(copy: Path, tests: Iterable[str]) -> str:
+def noticed(copy: Path, tests: Iterable[str], limit: int) -> str:
     """The first test that fails, or "time" if they do not end; empty if all pass."""
     said = copy / "said.txt"
     child = os.fork()  # what is imported already need not be again
@@ -284,7 +285,7 @@ def noticed(copy: Path, tests: Iterable[str]) -> str:
         os.environ.setdefault("TRUANT_CACHE_DIR", str(copy.parent / "cache"))
         sys.dont_write_bytecode = True
         sys.path[:0] = [str(copy / "src"), str(copy)]
-        signal.alarm(LIMIT)
+        signal.alarm(limit)
         code = pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--tb=no", *tests])
         sys.stdout.flush()
         os._exit(code)
@@ -333,6 +334,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--again", action="store_true", help="try survivors again, and nothing else")
     parser.add_argument("--near", action="store_true", help="only the tests nearest to each file")
+    parser.add_argument(
+        "--limit", type=int, default=240, help="seconds, after which a mutant counts as noticed"
+    )
     parser.add_argument("--report", action="store_true", help="only write the figures")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
@@ -357,7 +361,7 @@ def main() -> None:
             workers = []
             for k in range(options.workers):
                 part = todo[k :: options.workers]
-                arguments = (part, Path(folder) / str(k), not options.near)
+                arguments = (part, Path(folder) / str(k), options)
                 workers.append(multiprocessing.Process(target=try_all, args=arguments))
                 workers[-1].start()
             for worker in workers:

@@ -47,8 +47,8 @@ def one_map(table, pi, g, lam, by_outcome, prior):
     number = np.empty_like(full)
     number[1, 1] = table[:K, :L]
     number[1, 0] = table[:K, L][:, None] * full[1, 0] / full[1, 0].sum(axis=1)[:, None]
-    number[0, 1] = table[K, :L] * full[0, 1] / full[0, 1].sum(axis=0)
-    number[0, 0] = table[K, L] * full[0, 0] / full[0, 0].sum()
+    number[0, 1] = table[K, :L] * full[0, 1] / np.maximum(full[0, 1].sum(axis=0), 1e-300)
+    number[0, 0] = table[K, L] * full[0, 0] / max(full[0, 0].sum(), 1e-300)
     joint = number.sum(axis=(0, 1)) + prior
     axes = (0, 1) if by_outcome else (0, 2)
     new_g = number[:, 1].sum(axis=axes) / number.sum(axis=1).sum(axis=axes)
@@ -136,6 +136,68 @@ def test_an_extrapolated_step_by_hand():
     theta, one, two = np.array([0.5, 0.5, 0.25]), np.array([0.5, 0.5, 0.375]), np.array([0.5, 0.5, 0.5])
     likelihood.extrapolate.py_func(theta, one, two, 2)  # no bend: the second iterate
     assert theta.tolist() == two.tolist()
+
+
+def squarem_by_hand(table, theta, by_outcome, care, target):
+    """The cycles of `fit`, from the independent map and a root finder; also how often a step was taken back."""
+    K, L = table.shape[0] - 1, table.shape[1] - 1
+
+    def parts(vector):
+        return vector[: K * L].reshape(K, L), vector[K * L : -K], vector[-K:]
+
+    def mapped(vector):
+        joint, g, lam = one_map(table, *parts(vector), by_outcome, care.prior)
+        pi = joint / joint.sum()
+        if np.isfinite(target):
+            d = LEVELS - target
+            edges = -1 / d[-1] + 1e-12, -1 / d[0] - 1e-12
+            columns = pi.sum(axis=0)
+            pi = pi / (
+                1 + optimize.brentq(lambda t: np.sum(columns * d / (1 + t * d)), *edges, xtol=1e-15) * d
+            )
+        return np.concatenate([pi.ravel(), g, lam])
+
+    def value(vector):
+        return log_likelihood(table, cells(*parts(vector), by_outcome))
+
+    two, before, maps, back = theta, -np.inf, 0, 0
+    if np.isfinite(target):
+        theta = mapped(theta)
+    while True:
+        if value(theta) < before:
+            theta, back = two, back + 1
+        gained, before = value(theta) - before, value(theta)
+        maps += 3
+        if gained < care.gain or maps >= care.maps:
+            return before, theta, back
+        one = mapped(theta)
+        two = mapped(one)
+        r, v = one - theta, two - 2 * one + theta
+        length = max(np.linalg.norm(r) / np.linalg.norm(v), 1.0)
+        theta = np.maximum(theta + 2 * length * r + length**2 * v, 0.1 * two)
+        theta[K * L :] = np.minimum(theta[K * L :], 1 - 0.1 * (1 - two[K * L :]))
+        theta[: K * L] /= theta[: K * L].sum()
+        theta = mapped(theta)
+
+
+@pytest.mark.parametrize("target", [np.nan, 0.9])
+@pytest.mark.parametrize("model", MODELS)
+def test_cycles_of_a_fit_by_hand(model, target):
+    """After one cycle, after some, and until the gain is too small; some steps must be taken back."""
+    by_outcome, mediator_missing = MODELS[model]
+    fit, backs = link(likelihood.fit.py_func), 0
+    work = np.empty(likelihood.work_size(3, 3, by_outcome))
+    for seed in range(6):
+        table, _, first = parameters(3, 3, by_outcome, mediator_missing, seed)
+        for maps, gain in ((3, -np.inf), (6, -np.inf), (7, -np.inf), (30, -np.inf), (300, 0.05)):
+            care = likelihood.CHOOSING._replace(prior=0.02, maps=maps, gain=gain)
+            expected, end, back = squarem_by_hand(table, first, by_outcome, care, target)
+            theta = first.copy()
+            value = fit(table, LEVELS, by_outcome, theta, care, target, work)
+            assert value == pytest.approx(expected, abs=1e-6)
+            assert theta == pytest.approx(end, abs=1e-6)
+            backs += back
+    assert backs > 0
 
 
 @pytest.mark.parametrize("by_outcome", [True, False])

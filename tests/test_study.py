@@ -10,12 +10,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the study is no part of the package
 
 from study import (
+    changes,
     condition,
     coverage,
     errors,
     estimators,
     mutants,
-    mutate,
     page,
     published,
     slopes,
@@ -157,7 +157,7 @@ def test_mutation_rows_add_up(tmp_path):
 
 def test_mutants_are_changes_that_still_are_code():
     """Every kind of change, on lines that are computed; none of a message or an annotation."""
-    changes = {(mutant.before, mutant.after) for mutant in mutate.mutants("counts.py")}
+    found = {(mutant.before, mutant.after) for mutant in changes.mutants("counts.py")}
     for change in [
         ("row[mediator, PULLS] += 1.0", "row[mediator, PULLS] -= 1.0"),
         ("row[mediator, PULLS] += 1.0", "row[mediator, OBSERVED] += 1.0"),
@@ -167,11 +167,11 @@ def test_mutants_are_changes_that_still_are_code():
         ("if not np.isnan(outcome):", "if np.isnan(outcome):"),
         ("if self.levels is None:", "if self.levels is not None:"),
     ]:
-        assert change in changes
-    assert not any("raise" in before or before.startswith(('f"', "@", '"')) for before, _ in changes)
+        assert change in found
+    assert not any("raise" in before or before.startswith(('f"', "@", '"')) for before, _ in found)
     for file in ("counts.py", "assumptions/likelihood.py"):
-        source = (mutate.ROOT / "src" / "truant" / file).read_bytes()
-        for mutant in mutate.mutants(file):
+        source = (changes.PACKAGE / file).read_bytes()
+        for mutant in changes.mutants(file):
             changed = source[: mutant.start] + mutant.text.encode() + source[mutant.end :]
             assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source))
 

@@ -4,6 +4,8 @@ import pytest
 from tests.assumptions.tables import cells, random_table
 from truant.assumptions.linear import (
     condition_number,
+    eliminate,
+    invert,
     least_squares,
     solve_both_mnar,
     solve_mediator_mnar,
@@ -88,6 +90,26 @@ def test_elimination_agrees_with_the_pseudo_inverse(shape):
         space = np.empty(shape[1] * (shape[1] + 2))
         least_squares.py_func(A, b, space)
         assert space[: shape[1]] == pytest.approx(np.linalg.pinv(A) @ b, rel=1e-5, abs=1e-5)
+
+
+def test_elimination_swaps_rows_and_tells_a_singular_system():
+    """Small whole numbers, with many zeros where a pivot is wanted: each against the exact determinant."""
+    rng, singular = np.random.default_rng(6), 0
+    for _ in range(300):
+        n = int(rng.integers(1, 5))
+        A, b = rng.integers(-1, 2, (n, n)).astype(float), rng.integers(-3, 4, n).astype(float)
+        x, inverse = np.empty(n), np.empty((n, n))
+        solvable = round(np.linalg.det(A)) != 0
+        singular += not solvable
+        assert eliminate.py_func(np.column_stack([A, b]), x) == solvable
+        assert invert.py_func(A, inverse, np.empty(n * (n + 2))) == solvable
+        if solvable:
+            assert x == pytest.approx(np.linalg.solve(A, b), abs=1e-12)
+            assert inverse == pytest.approx(np.linalg.inv(A), abs=1e-12)
+    assert 50 < singular < 250
+    x = np.empty(2)  # the largest pivot keeps the digits
+    assert eliminate.py_func(np.array([[1e-13, 1.0, 1.0], [1.0, 1.0, 2.0]]), x)
+    assert x == pytest.approx([1.0, 1.0], rel=1e-12)
 
 
 def test_elimination_survives_a_singular_table():

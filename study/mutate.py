@@ -54,7 +54,12 @@ NEAR = {
     "assumptions/both_mnar": BY_LIKELIHOOD,
     "assumptions/mediator_mnar": BY_LIKELIHOOD,
     "assumptions/mnar": BY_LIKELIHOOD,
-    "assumptions": ("tests/assumptions/test_mar.py", "tests/test_refusals.py"),
+    "assumptions/assumption": ("tests/assumptions/test_assumption.py", "tests/assumptions/test_mar.py"),
+    "assumptions": (
+        "tests/assumptions/test_mar.py",
+        "tests/assumptions/test_assumption.py",
+        "tests/test_refusals.py",
+    ),
 }
 ALL = ("assumptions", "indices", "test_counts.py", "test_refusals.py", "policies", "lab", "test_checks.py")
 

@@ -162,3 +162,28 @@ def test_choosing_starts_anew_when_a_level_is_added():
     fill(large.table, True, fresh, LEVELS, knots, expected, work)
     assert values.tolist() == expected.tolist()
     assert used[0] == 4
+
+
+def test_a_higher_maximum_is_taken_when_choosing():
+    """Small tables with several maxima: no state at a knot may be likelier than the maximum it is measured from."""
+    fill, knots = link(profile.fill_from_likelihood.py_func), np.array([-2.0, 0.0, 1.0, 2.5])
+    for K, seed in [(K, seed) for K in (3, 4) for seed in range(150)]:
+        table, _ = random_table(np.random.default_rng(seed), K, 3, [20, 60, 200][seed % 3], True)
+        P = likelihood.size(K, 3, True)
+        memory, values = np.zeros(1 + P + 4 * (1 + P)), np.zeros(4)
+        fill(table, True, memory, LEVELS, knots, values, np.empty(likelihood.work_size(K, 3, True)))
+        highest, _ = value_at(table, memory[1 : 1 + P], True)
+        states = memory[1 + P :].reshape(4, 1 + P)[[0, 2, 3], 1:]
+        assert max(value_at(table, state, True)[0] for state in states) <= highest + 0.01
+
+
+def test_choosing_tries_several_starts():
+    """From a flat start alone, 6 of these 100 tables are left more than .2 below their maximum."""
+    fill = link(profile.fill_from_likelihood.py_func)
+    P, work = likelihood.size(3, 3, True), np.empty(likelihood.work_size(3, 3, True))
+    for seed in range(100):
+        table, _ = random_table(np.random.default_rng(seed), 3, 3, 300, True)
+        memory = np.zeros(2 * (1 + P))
+        fill(table, True, memory, LEVELS, np.zeros(1), np.zeros(1), work)
+        found, _ = value_at(table, memory[1 : 1 + P], True)
+        assert found > LikelihoodFit(table, LEVELS, True).log_likelihood - 0.2

@@ -37,31 +37,21 @@ TOTALS, EXPLAINED = ROOT / "study" / "mutants.toml", ROOT / "study" / "mutants_e
 CORE = ("counts.py", "assumptions/*.py", "indices/*.py")
 
 # the tests that are nearest to a file, by the start of its name; then all the others
-LIKELIHOOD = ("tests/assumptions/test_profile.py", "tests/assumptions/test_likelihood.py")
-BY_LIKELIHOOD = ("tests/assumptions/test_by_likelihood.py",)
+A = "assumptions"
 NEAR = {
-    "counts": ("tests/test_counts.py",),
-    "indices": ("tests/indices",),
-    "assumptions/linear": (
-        "tests/assumptions/test_linear.py",
-        "tests/test_refusals.py",
-        "tests/policies/test_paper.py",
-    ),
-    "assumptions/likelihood": LIKELIHOOD[::-1],
-    "assumptions/profile": LIKELIHOOD,
-    "assumptions/exact": LIKELIHOOD,
-    "assumptions/by_likelihood": BY_LIKELIHOOD,
-    "assumptions/both_mnar": BY_LIKELIHOOD,
-    "assumptions/mediator_mnar": BY_LIKELIHOOD,
-    "assumptions/mnar": BY_LIKELIHOOD,
-    "assumptions/assumption": ("tests/assumptions/test_assumption.py", "tests/assumptions/test_mar.py"),
-    "assumptions": (
-        "tests/assumptions/test_mar.py",
-        "tests/assumptions/test_assumption.py",
-        "tests/test_refusals.py",
-    ),
+    "counts": "test_counts.py",
+    "indices": "indices",
+    f"{A}/linear": f"{A}/test_linear.py test_refusals.py policies/test_paper.py",
+    f"{A}/likelihood": f"{A}/test_likelihood.py {A}/test_profile.py",
+    f"{A}/profile": f"{A}/test_profile.py {A}/test_likelihood.py",
+    f"{A}/exact": f"{A}/test_profile.py {A}/test_likelihood.py",
+    f"{A}/by_likelihood": f"{A}/test_by_likelihood.py",
+    f"{A}/both_mnar": f"{A}/test_by_likelihood.py",
+    f"{A}/mediator_mnar": f"{A}/test_by_likelihood.py",
+    f"{A}/mnar": f"{A}/test_by_likelihood.py",
+    A: f"{A}/test_mar.py {A}/test_assumption.py test_refusals.py",
 }
-ALL = ("assumptions", "indices", "test_counts.py", "test_refusals.py", "policies", "lab", "test_checks.py")
+ALL = f"{A} indices test_counts.py test_refusals.py policies lab test_checks.py"
 
 HASTE = """from hypothesis import Phase, settings
 settings.register_profile("haste", phases=(Phase.explicit, Phase.generate))  # a failure is enough, small or not
@@ -89,8 +79,9 @@ def try_out(mutant: Mutant, copy: Path, options: argparse.Namespace) -> None:
     source = path.read_bytes()
     begun = time.monotonic()
     path.write_bytes(source[: mutant.start] + mutant.text.encode() + source[mutant.end :])
-    near = next(tests for start, tests in NEAR.items() if mutant.file.startswith(start))
-    rest = [f"tests/{name}" for name in ALL] + [f"--ignore={test}" for test in near]
+    nearest = next(tests for start, tests in NEAR.items() if mutant.file.startswith(start))
+    near = [f"tests/{name}" for name in nearest.split()]
+    rest = [f"tests/{name}" for name in ALL.split()] + [f"--ignore={test}" for test in near]
     killed = noticed(copy, near, options.limit)
     if not killed and not options.near:
         killed = noticed(copy, rest, 10 * options.limit)

@@ -1,7 +1,7 @@
 """The mutation run: small changes to the core, one at a time, and whether a test notices each.
 
     python study/mutate.py --sample 40          try at most so many of each file, chosen by --seed
-    python study/mutate.py --again              try the survivors again, after new tests
+    python study/mutate.py --again              try survivors without a reason again, after new tests
     python study/mutate.py --report             only write the figures
 
 What was tried is kept in out/mutants, by the file's text and the change: a run that was stopped goes on where it
@@ -118,20 +118,22 @@ def noticed(copy: Path, tests: Iterable[str], limit: int) -> str:
     return "" if code == 0 else failed[1] if failed else f"signal {-code}"
 
 
+def explained() -> dict[tuple[str, str, str], str]:
+    """Reasons of survivors, by file, line and change."""
+    entries = tomllib.loads(EXPLAINED.read_text(encoding="utf-8"))["explained"] if EXPLAINED.exists() else []
+    return {(entry["file"], entry["line"], entry["change"]): entry["reason"] for entry in entries}
+
+
 def report(files: list[str]) -> None:
     """Figures and survivors of all that was tried."""
-    reasons = {}
-    if EXPLAINED.exists():
-        entries = tomllib.loads(EXPLAINED.read_text(encoding="utf-8"))["explained"]
-        reasons = {(entry["file"], entry["line"], entry["change"]): entry["reason"] for entry in entries}
+    reasons = explained()
     totals, survivors = ["# Written by study/mutate.py."], []
     for file in files:
         possible = mutants(file)
         tried = [(mutant, result) for mutant in possible if (result := mutant.result())]
         left = [mutant for mutant, result in tried if not result["killed"]]
-        explained = [mutant for mutant in left if (file, mutant.before, mutant.after) in reasons]
         figures = {"possible": len(possible), "mutants": len(tried), "killed": len(tried) - len(left)}
-        figures["explained"] = len(explained)
+        figures["explained"] = sum((file, mutant.before, mutant.after) in reasons for mutant in left)
         if possible:
             totals.append(f'\n[[file]]\nname = "{file}"')
             totals += [f"{key} = {value}" for key, value in figures.items()]
@@ -153,7 +155,7 @@ def main() -> None:
     )
     parser.add_argument("--sample", type=int, help="at most so many mutants of each file")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--again", action="store_true", help="try survivors again, and nothing else")
+    parser.add_argument("--again", action="store_true", help="try only survivors without a reason, again")
     parser.add_argument("--near", action="store_true", help="only the tests nearest to each file")
     parser.add_argument(
         "--limit", type=int, default=240, help="seconds, after which a mutant counts as noticed"
@@ -171,7 +173,8 @@ def main() -> None:
         wanted += [possible[k] for k in chosen]
     results = {mutant: mutant.result() for mutant in wanted}
     if options.again:
-        todo = [mutant for mutant, result in results.items() if result and not result["killed"]]
+        left = [mutant for mutant, result in results.items() if result and not result["killed"]]
+        todo = [mutant for mutant in left if (mutant.file, mutant.before, mutant.after) not in explained()]
     else:
         todo = [mutant for mutant, result in results.items() if result is None]
     if not options.report:

@@ -107,9 +107,15 @@ def test_elimination_swaps_rows_and_tells_a_singular_system():
             assert x == pytest.approx(np.linalg.solve(A, b), abs=1e-12)
             assert inverse == pytest.approx(np.linalg.inv(A), abs=1e-12)
     assert 50 < singular < 250
-    x = np.empty(2)  # the largest pivot keeps the digits
-    assert eliminate.py_func(np.array([[1e-13, 1.0, 1.0], [1.0, 1.0, 2.0]]), x)
-    assert x == pytest.approx([1.0, 1.0], rel=1e-12)
+    tiny = 2.0**-43  # the largest pivot keeps the digits
+    for A in (
+        [[tiny, 1], [1, 1]],
+        [[0, 0, 1], [1, 1, 1], [tiny, 1, 2]],
+        [[0, 0, 1], [tiny, 1, 2], [1, 1, 1]],
+    ):
+        x = np.empty(len(A))
+        assert eliminate.py_func(np.column_stack([A, np.sum(A, axis=1)]), x)
+        assert x == pytest.approx(np.ones(len(A)), rel=1e-12)
 
 
 def test_elimination_survives_a_singular_table():

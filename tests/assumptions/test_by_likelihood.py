@@ -5,11 +5,12 @@ import pytest
 
 from tests.assumptions.tables import random_table
 from truant.assumptions import both_mnar, mediator_mnar, mnar, profile
+from truant.assumptions.by_likelihood import ByLikelihood
 from truant.assumptions.exact import LikelihoodFit
 from truant.assumptions.linear import solve_both_mnar, solve_mediator_mnar, solve_mnar
 from truant.compile import link
 from truant.counts import Counts
-from truant.errors import NotIdentified
+from truant.errors import InvalidValue, NotIdentified
 from truant.setting import Setting
 
 LEVELS = (-1.0, 0.5, 2.0)
@@ -52,6 +53,26 @@ def test_numbers_of_levels(name, fine, refused, match):
         MODELS[name](allow_unidentified=True).check(setting(K, L))
     with pytest.raises(NotIdentified, match="needs a discrete outcome"):
         MODELS[name](allow_unidentified=True).check(Setting(arms=2, mediators=3))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_parameters_that_cannot_be_are_refused(name):
+    assert MODELS[name](growth=0).growth == 0
+    for growth in (-0.1, np.nan, "much"):
+        with pytest.raises(InvalidValue, match="growth must be a number of at least 0"):
+            MODELS[name](growth=growth)
+    with pytest.raises(InvalidValue, match="allow_unidentified must be true or false"):
+        MODELS[name](allow_unidentified=1)
+
+
+def test_an_assumption_of_ones_own_is_strict_unless_told():
+    shown = "ByLikelihood(name='mine', needs='much', by_outcome=True, missing_is_level=False, "
+    own = ByLikelihood(
+        name="mine", needs="much", misfit=mnar.misfit, fill=mnar.fill, solve=solve_mnar, by_outcome=True
+    )
+    assert repr(own) == shown + "allow_unidentified=False, growth=0.1)"
+    with pytest.raises(NotIdentified, match="mine needs at least"):
+        own.check(setting(2))
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -108,7 +108,8 @@ def test_the_estimate_is_of_the_arms_own_table(name):
 
 
 def test_without_missing_mediators_mnar_has_no_more_levels():
-    data = counts("mnar", mediator_missing=False)
+    assert mnar.mnar().fit(counts("mnar", "one"), 1).table[3:].tolist() == [[1, 0, 0, 0], [0] * 4]
+    data = counts("mnar", "none")
     assert mnar.mnar().fit(data, 1).table.tolist() == data.table[1].tolist()
 
 
@@ -124,16 +125,16 @@ def test_counts_that_tell_nothing_are_refused(name):
     assert MODELS[name]().fit(empty, 0).table.sum() == 1
 
 
-@pytest.mark.parametrize("mediator_missing", [True, False])
+@pytest.mark.parametrize("missing", ["many", "one", "none"])
 @pytest.mark.parametrize("name", MODELS)
-def test_the_loop_fits_the_same_table(name, mediator_missing):
-    data = counts(name, mediator_missing)
+def test_the_loop_fits_the_same_table(name, missing):
+    data = counts(name, missing)
     curve = MODELS[name]().curve(setting(3))
     knots, values, expected = np.array([0.0, 1.5]), np.zeros(2), np.zeros(2)
     fill = link(curve.fill.py_func)
     state = np.zeros(curve.memory(2)), np.full(curve.shared, np.nan)
     fill(data.table[1], *state, curve.parameters[1], knots, values)
-    table = np.vstack([data.table[1], np.zeros(4)]) if name == "mnar" and mediator_missing else data.table[1]
+    table = np.vstack([data.table[1], np.zeros(4)]) if name == "mnar" and missing != "none" else data.table[1]
     memory, work = np.zeros(curve.memory(2)), np.zeros(curve.shared)
     link(profile.fill_from_likelihood.py_func)(
         table, name != "mediator-mnar", memory, np.array(LEVELS), knots, expected, work

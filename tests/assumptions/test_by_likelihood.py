@@ -22,12 +22,11 @@ def setting(K, L=3, arms=2):
     return Setting(arms=arms, mediators=K, levels=LEVELS[:L])
 
 
-def counts(name, mediator_missing=True, seed=3):
-    tables = [
-        random_table(np.random.default_rng(s), 3, 3, 400, name != "mediator-mnar")[0] for s in (0, seed)
-    ]
-    if not mediator_missing:
-        tables[1][3] = 0.0
+def counts(name, missing="many"):
+    """Of two arms; the second with many mediators missing, with one, or with none."""
+    tables = [random_table(np.random.default_rng(s), 3, 3, 400, name != "mediator-mnar")[0] for s in (0, 3)]
+    if missing != "many":
+        tables[1][3] = [float(missing == "one"), 0.0, 0.0, 0.0]
     return Counts(np.stack(tables), LEVELS)
 
 

@@ -5,8 +5,8 @@
     python study/mutate.py --report             only write the figures
 
 What was tried is kept in out/mutants, by the file's text and the change: a run that was stopped goes on where it
-was. Figures and survivors go to study/mutants.toml; a survivor with a reason in study/mutants_explained.toml counts
-as explained.
+was. Figures and survivors go to study/mutants.toml; a mutant with a reason in study/mutants_explained.toml is not
+run (again): it counts as a survivor that is explained.
 """
 
 from __future__ import annotations
@@ -118,28 +118,31 @@ def noticed(copy: Path, tests: Iterable[str], limit: int) -> str:
     return "" if code == 0 else failed[1] if failed else f"signal {-code}"
 
 
-def explained() -> dict[tuple[str, str, str], str]:
-    """Reasons of survivors, by file, line and change."""
+def reason(mutant: Mutant) -> str:
+    """Why a mutant may survive, by its file, line and change (and the line's number, where that is not enough)."""
     entries = tomllib.loads(EXPLAINED.read_text(encoding="utf-8"))["explained"] if EXPLAINED.exists() else []
-    return {(entry["file"], entry["line"], entry["change"]): entry["reason"] for entry in entries}
+    for entry in entries:
+        what = (entry["file"], entry["line"], entry["change"], entry.get("number", mutant.line))
+        if what == (mutant.file, mutant.before, mutant.after, mutant.line):
+            return str(entry["reason"])
+    return ""
 
 
 def report(files: list[str]) -> None:
     """Figures and survivors of all that was tried."""
-    reasons = explained()
     totals, survivors = ["# Written by study/mutate.py."], []
     for file in files:
         possible = mutants(file)
-        tried = [(mutant, result) for mutant in possible if (result := mutant.result())]
-        left = [mutant for mutant, result in tried if not result["killed"]]
+        known = [mutant for mutant in possible if reason(mutant)]
+        tried = [mutant for mutant in possible if mutant in known or mutant.result()]
+        left = [mutant for mutant in tried if mutant in known or not (mutant.result() or {})["killed"]]
         figures = {"possible": len(possible), "mutants": len(tried), "killed": len(tried) - len(left)}
-        figures["explained"] = sum((file, mutant.before, mutant.after) in reasons for mutant in left)
+        figures["explained"] = len(known)
         if possible:
             totals.append(f'\n[[file]]\nname = "{file}"')
             totals += [f"{key} = {value}" for key, value in figures.items()]
         for mutant in left:
-            reason = reasons.get((file, mutant.before, mutant.after), "")
-            strings = {"line": mutant.before, "change": mutant.after, "reason": reason}
+            strings = {"line": mutant.before, "change": mutant.after, "reason": reason(mutant)}
             survivors += [f'\n[[survivor]]\nfile = "{file}"\nnumber = {mutant.line}']
             survivors += [
                 f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in strings.items()
@@ -171,10 +174,9 @@ def main() -> None:
             random.Random(options.seed).sample(range(len(possible)), len(possible))[: options.sample]
         )
         wanted += [possible[k] for k in chosen]
-    results = {mutant: mutant.result() for mutant in wanted}
+    results = {mutant: mutant.result() for mutant in wanted if not reason(mutant)}
     if options.again:
-        left = [mutant for mutant, result in results.items() if result and not result["killed"]]
-        todo = [mutant for mutant in left if (mutant.file, mutant.before, mutant.after) not in explained()]
+        todo = [mutant for mutant, result in results.items() if result and not result["killed"]]
     else:
         todo = [mutant for mutant, result in results.items() if result is None]
     if not options.report:

@@ -15,6 +15,7 @@ from truant.setting import Setting
 
 LEVELS = (-1.0, 0.5, 2.0)
 MODELS = {"mnar": mnar.mnar, "mediator-mnar": mediator_mnar.mediator_mnar, "both-mnar": both_mnar.both_mnar}
+LEVELS_OF_M = {"mnar": 4, "mediator-mnar": 2, "both-mnar": 3}
 SOLVERS = {"mnar": solve_mnar, "mediator-mnar": solve_mediator_mnar, "both-mnar": solve_both_mnar}
 
 
@@ -24,9 +25,10 @@ def setting(K, L=3, arms=2):
 
 def counts(name, missing="many"):
     """Of two arms; the second with many mediators missing, with one, or with none."""
-    tables = [random_table(np.random.default_rng(s), 3, 3, 400, name != "mediator-mnar")[0] for s in (0, 3)]
+    K, by_outcome = LEVELS_OF_M[name], name != "mediator-mnar"
+    tables = [random_table(np.random.default_rng(seed), K, 3, 400, by_outcome)[0] for seed in (0, 3)]
     if missing != "many":
-        tables[1][3] = [float(missing == "one"), 0.0, 0.0, 0.0]
+        tables[1][K] = [float(missing == "one"), 0.0, 0.0, 0.0]
     return Counts(np.stack(tables), LEVELS)
 
 
@@ -99,15 +101,17 @@ def test_the_estimate_is_of_the_arms_own_table(name):
     found = assumption.fit(data, 1)
     assert found.table.tolist() == table.tolist()
     assert found.by_outcome == (name != "mediator-mnar")
-    assert assumption.estimate(data, 1, setting(3)).mean == fit.mean == found.mean
-    assert assumption.estimate(data, 1, setting(3)).at(1.0) == pytest.approx(fit.at(1.0), abs=1e-12)
+    assert assumption.estimate(data, 1, setting(LEVELS_OF_M[name])).mean == fit.mean == found.mean
+    assert assumption.estimate(data, 1, setting(LEVELS_OF_M[name])).at(1.0) == pytest.approx(
+        fit.at(1.0), abs=1e-12
+    )
     assert assumption.linear(data, 1).mean == SOLVERS[name](table, np.array(LEVELS)).mean
     with pytest.raises(NotIdentified):
         assumption.estimate(data, 1, Setting(arms=2, mediators=3))
 
 
 def test_without_missing_mediators_mnar_has_no_more_levels():
-    assert mnar.mnar().fit(counts("mnar", "one"), 1).table[3:].tolist() == [[1, 0, 0, 0], [0] * 4]
+    assert mnar.mnar().fit(counts("mnar", "one"), 1).table[4:].tolist() == [[1, 0, 0, 0], [0] * 4]
     data = counts("mnar", "none")
     assert mnar.mnar().fit(data, 1).table.tolist() == data.table[1].tolist()
 
@@ -128,7 +132,7 @@ def test_counts_that_tell_nothing_are_refused(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_the_loop_fits_the_same_table(name, missing):
     data = counts(name, missing)
-    curve = MODELS[name]().curve(setting(3))
+    curve = MODELS[name]().curve(setting(LEVELS_OF_M[name]))
     knots, values, expected = np.array([0.0, 1.5]), np.zeros(2), np.zeros(2)
     fill = link(curve.fill.py_func)
     state = np.zeros(curve.memory(2)), np.full(curve.shared, np.nan)

@@ -6,7 +6,7 @@ import pytest
 from tests.assumptions.tables import cells, log_likelihood, random_table
 from tests.assumptions.test_likelihood import LEVELS, MODELS
 from truant.assumptions import likelihood, profile
-from truant.assumptions.exact import LikelihoodFit
+from truant.assumptions.exact import LikelihoodFit, exact_limit, exact_maximum, exact_profile
 from truant.assumptions.linear import solve_mnar
 from truant.compile import link
 
@@ -62,6 +62,8 @@ def test_a_limit_has_the_root_that_was_asked_for(model, care):
             assert (u - fit.mean) * z > 0
             root = np.sqrt(2 * (highest - value))
             assert root == pytest.approx(abs(z), rel=precision * 1.01)
+            if care is likelihood.REPORTING:  # which goes on from the higher maximum, too
+                assert fit.at(z) == pytest.approx(u, abs=1e-4)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -187,3 +189,20 @@ def test_choosing_tries_several_starts():
         fill(table, True, memory, LEVELS, np.zeros(1), np.zeros(1), work)
         found, _ = value_at(table, memory[1 : 1 + P], True)
         assert found > LikelihoodFit(table, LEVELS, True).log_likelihood - 0.2
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_scratch_space_may_hold_anything(model):
+    fit, by_outcome, work = fitted(model, 2)
+    found = []
+    for junk in (0.0, np.nan):
+        work[:] = junk
+        theta = np.full(len(fit.theta), np.nan)
+        highest = exact_maximum(fit.table, LEVELS, by_outcome, theta, work)
+        assert highest == fit.log_likelihood
+        work[:] = junk
+        value = exact_profile(fit.table, LEVELS, by_outcome, 0.4, theta, work)
+        work[:] = junk
+        u = exact_limit(fit.table, LEVELS, by_outcome, 1.5, theta, highest, work)
+        found.append((value, u))
+    assert found[0] == found[1] == (fit.log_likelihood_at(0.4), fit.at(1.5))

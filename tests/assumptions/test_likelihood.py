@@ -4,7 +4,7 @@ from scipy import optimize
 
 from tests.assumptions.tables import best_by_optimiser, cells, log_likelihood, random_table
 from truant.assumptions import likelihood, profile
-from truant.assumptions.exact import LikelihoodFit
+from truant.assumptions.exact import LikelihoodFit, exact_limit
 from truant.assumptions.linear import solve_mnar
 from truant.compile import link
 from truant.counts import Counts
@@ -422,6 +422,11 @@ def test_several_maxima_are_searched(seed):
     assert best.log_likelihood > value + 0.05
     missed = theta[:25].reshape(5, 5).sum(axis=0) @ best.levels
     assert abs(missed - best.mean) > 0.05
+    # a search from here that comes upon the higher maximum goes on from there
+    z = 3 * np.sign(best.mean - missed)
+    work = np.empty(len(theta) + likelihood.work_size(5, 5, True))
+    found = exact_limit(table, best.levels, True, z, theta, value, work)
+    assert found == pytest.approx(best.at(z), abs=1e-3)
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -29,6 +29,20 @@ def fitted(model, seed, pulls=300, K=3):
     return fit, by_outcome, np.empty(len(fit.theta) + likelihood.work_size(K, 3, by_outcome))
 
 
+@pytest.mark.parametrize("K", [2, 4])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_parts_of_a_fit(model, K):
+    fit, by_outcome, work = fitted(model, 1, K=K)
+    g = 3 if by_outcome else K
+    assert len(fit.theta) == 3 * K + g + K
+    assert fit.joint.tolist() == fit.theta[: 3 * K].reshape(K, 3).tolist()
+    assert fit.observation.tolist() == fit.theta[3 * K : 3 * K + g].tolist()
+    assert fit.mediator_observation.tolist() == fit.theta[3 * K + g :].tolist()
+    assert fit.mean == pytest.approx(fit.joint.sum(axis=0) @ LEVELS, abs=1e-12)
+    assert fit.at(0.0) == fit.mean
+    assert len(fit._work()) >= len(work)
+
+
 def test_the_first_guess_by_hand():
     guess = profile.first_guess.py_func
     assert guess(0.5, 2.0, LEVELS, 99.0) == pytest.approx(0.5 + 2 * 3 / 20)

@@ -1,7 +1,8 @@
 """The mutation run: how many small changes of the code the tests notice. study/mutate.py runs it; this shows it.
 
 study/mutants.toml has one [[file]] for each file: name, possible (all mutants there are), mutants (those tried),
-killed, explained (survivors that change nothing that matters, each with a reason in study/mutants_explained.toml).
+killed, explained (survivors that change nothing that matters, each with a reason in study/mutants_explained.toml),
+not_run (those of the explained that were argued only).
 """
 
 from __future__ import annotations
@@ -42,14 +43,19 @@ def section(study: Study) -> list[str]:
 
 
 def how_many(path: Path) -> str:
-    """Whether all mutants were tried or a sample of each file's."""
+    """What was tried of what there is, and what the figures cannot tell."""
     files = tomllib.loads(path.read_text(encoding="utf-8")).get("file", [])
-    possible, tried = (sum(file[key] for file in files) for key in ("possible", "mutants"))
+    possible, tried, not_run = (
+        sum(file[key] for file in files) for key in ("possible", "mutants", "not_run")
+    )
     if tried == possible:
-        return f"All {possible:,} were tried."
+        first = f"All {possible:,} are counted"
+    else:
+        first = f"{tried:,} of the {possible:,} possible ones are counted, a random sample of each file's"
     return (
-        f"{tried:,} of the {possible:,} possible ones were tried, a random sample of each file's: every one compiles "
-        "the core anew. Only the tests nearest to a file were run, so that more may be noticed than is shown."
+        f"{first}; {not_run} of them were not run, since the reason why they change nothing was plain. Tests were "
+        "written for the survivors of this very sample, so that of the mutants not tried more will survive. Only "
+        "the tests nearest to a file were run."
     )
 
 

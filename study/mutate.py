@@ -137,7 +137,7 @@ def report(files: list[str]) -> None:
         tried = [mutant for mutant in possible if mutant in known or mutant.result()]
         left = [mutant for mutant in tried if mutant in known or not (mutant.result() or {})["killed"]]
         figures = {"possible": len(possible), "mutants": len(tried), "killed": len(tried) - len(left)}
-        figures["explained"] = len(known)
+        figures |= {"explained": len(known), "not_run": sum(not mutant.result() for mutant in known)}
         if possible:
             totals.append(f'\n[[file]]\nname = "{file}"')
             totals += [f"{key} = {value}" for key, value in figures.items()]

@@ -144,15 +144,16 @@ def test_mutation_rows_add_up(tmp_path):
     assert mutants.mutation_rows(tmp_path / "none.toml") == []
     path = tmp_path / "mutants.toml"
     path.write_text(
-        '[[file]]\nname = "a.py"\npossible = 40\nmutants = 10\nkilled = 9\nexplained = 1\n'
-        '[[file]]\nname = "b.py"\npossible = 5\nmutants = 5\nkilled = 3\nexplained = 1\n'
+        '[[file]]\nname = "a.py"\npossible = 40\nmutants = 10\nkilled = 9\nexplained = 1\nnot_run = 1\n'
+        '[[file]]\nname = "b.py"\npossible = 5\nmutants = 5\nkilled = 3\nexplained = 1\nnot_run = 0\n'
     )
     assert mutants.mutation_rows(path) == [
         ["a.py", "40", "10", "9", "1", "0", "yes"],
         ["b.py", "5", "5", "3", "1", "1", "**no**"],
         ["all", "45", "15", "12", "2", "1", "**no**"],
     ]
-    assert mutants.how_many(path).startswith("15 of the 45 possible ones were tried")
+    assert mutants.how_many(path).startswith("15 of the 45 possible ones are counted")
+    assert "; 1 of them were not run" in mutants.how_many(path)
 
 
 def test_mutants_are_changes_that_still_are_code():

@@ -341,3 +341,8 @@ def test_the_tournament_looks_at_the_first_value_only():
         order = np.argsort(-values[:, 0])
         assert leader == memory[1] == order[0]
         assert memory[0] == (values[order[1], 0] if arms > 1 else -np.inf)
+
+
+def test_read_at_a_knot_before_an_infinite_value():
+    values, knots = np.array([0.0, 1.0, np.inf]), np.array([0.0, 1.0, 2.0])
+    assert [read.py_func(values, knots, z) for z in (0.0, 0.5, 1.0, 1.5)] == [0.0, 0.5, 1.0, np.inf]

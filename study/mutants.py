@@ -1,7 +1,8 @@
-"""The mutation run: how many small changes of the code the tests notice. Somebody else runs it; this shows it.
+"""The mutation run: how many small changes of the code the tests notice. study/mutate.py runs it; this shows it.
 
-study/mutants.toml has one [[file]] for each file: name, mutants, killed, explained (survivors that change nothing
-that matters, each with a reason where the run is kept).
+study/mutants.toml has one [[file]] for each file: name, possible (all mutants there are), mutants (those tried),
+killed, explained (survivors that change nothing that matters, each with a reason in study/mutants_explained.toml),
+not_run (those of the explained that were argued only).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from study.keep import HERE, Study
 from study.page import table, verdict, yes
 
 TOTALS = HERE / "mutants.toml"
+KEYS = ("possible", "mutants", "killed", "explained")
 
 
 def section(study: Study) -> list[str]:
@@ -23,12 +25,38 @@ def section(study: Study) -> list[str]:
     return [
         "## Mutation run",
         "Small changes made to the code, one at a time (mutants), and how many of them a test notices (killed). A "
-        "survivor is explained if it changes nothing that matters; a file agrees if no other one is left. "
-        f"{verdict([row[-1] for row in rows], 'files')}",
+        "survivor is explained if it changes nothing that matters (`study/mutants_explained.toml` says why); a file "
+        f"agrees if no other one is left. {how_many(TOTALS)} {verdict([row[-1] for row in rows], 'files')}",
         table(
-            ("file", "mutants", "killed", "survived, explained", "survived, not explained", "agrees"), rows
+            (
+                "file",
+                "possible",
+                "mutants",
+                "killed",
+                "survived, explained",
+                "survived, not explained",
+                "agrees",
+            ),
+            rows,
         ),
     ]
+
+
+def how_many(path: Path) -> str:
+    """What was tried of what there is, and what the figures cannot tell."""
+    files = tomllib.loads(path.read_text(encoding="utf-8")).get("file", [])
+    possible, tried, not_run = (
+        sum(file[key] for file in files) for key in ("possible", "mutants", "not_run")
+    )
+    if tried == possible:
+        first = f"All {possible:,} are counted"
+    else:
+        first = f"{tried:,} of the {possible:,} possible ones are counted, a random sample of each file's"
+    return (
+        f"{first}; {not_run} of them were not run, since the reason why they change nothing was plain. Tests were "
+        "written for the survivors of this very sample, so that of the mutants not tried more will survive. Only "
+        "the tests nearest to a file were run."
+    )
 
 
 def mutation_rows(path: Path) -> list[list[str]]:
@@ -36,12 +64,11 @@ def mutation_rows(path: Path) -> list[list[str]]:
     if not path.exists():
         return []
     files = tomllib.loads(path.read_text(encoding="utf-8")).get("file", [])
-    keys = ("mutants", "killed", "explained")
-    total = {"name": "all", **{key: sum(file[key] for file in files) for key in keys}}
+    total = {"name": "all", **{key: sum(file[key] for file in files) for key in KEYS}}
     return [mutation_row(file) for file in [*files, total]]
 
 
 def mutation_row(file: dict[str, Any]) -> list[str]:
     left = file["mutants"] - file["killed"] - file["explained"]
-    figures = [f"{file[key]:,}" for key in ("mutants", "killed", "explained")]
+    figures = [f"{file[key]:,}" for key in KEYS]
     return [file["name"], *figures, f"{left:,}", yes(left == 0)]

@@ -385,3 +385,12 @@ def test_update_takes_one_pull(pull, levels):
     with pytest.raises(InvalidValue, match="must be a single value"):
         counts.update(*pull)
     assert counts.table.sum() == 0
+
+
+@pytest.mark.parametrize("outcome", [1e150, -1e150])
+def test_the_largest_outcome_is_still_one(outcome):
+    setting = Setting(arms=1, low=-1, high=1)
+    folded, updated = Counts.fold(setting, [0], [0], [outcome]), Counts.empty(setting)
+    updated.update(0, 0, outcome)
+    for counts in (folded, updated):
+        assert counts.table[0, 0].tolist() == [1, 1, outcome, outcome * outcome]

@@ -1,5 +1,6 @@
 """The parts of the validation study that compute: slopes, classes, verdicts. The whole is too slow for a test."""
 
+import ast
 import sys
 from pathlib import Path
 
@@ -8,7 +9,19 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the study is no part of the package
 
-from study import condition, coverage, errors, estimators, mutants, page, published, slopes, sweeps, wrong
+from study import (
+    changes,
+    condition,
+    coverage,
+    errors,
+    estimators,
+    mutants,
+    page,
+    published,
+    slopes,
+    sweeps,
+    wrong,
+)
 from study.keep import Study, plain
 
 from truant.worlds import make
@@ -131,14 +144,37 @@ def test_mutation_rows_add_up(tmp_path):
     assert mutants.mutation_rows(tmp_path / "none.toml") == []
     path = tmp_path / "mutants.toml"
     path.write_text(
-        '[[file]]\nname = "a.py"\nmutants = 10\nkilled = 9\nexplained = 1\n'
-        '[[file]]\nname = "b.py"\nmutants = 5\nkilled = 3\nexplained = 1\n'
+        '[[file]]\nname = "a.py"\npossible = 40\nmutants = 10\nkilled = 9\nexplained = 1\nnot_run = 1\n'
+        '[[file]]\nname = "b.py"\npossible = 5\nmutants = 5\nkilled = 3\nexplained = 1\nnot_run = 0\n'
     )
     assert mutants.mutation_rows(path) == [
-        ["a.py", "10", "9", "1", "0", "yes"],
-        ["b.py", "5", "3", "1", "1", "**no**"],
-        ["all", "15", "12", "2", "1", "**no**"],
+        ["a.py", "40", "10", "9", "1", "0", "yes"],
+        ["b.py", "5", "5", "3", "1", "1", "**no**"],
+        ["all", "45", "15", "12", "2", "1", "**no**"],
     ]
+    assert mutants.how_many(path).startswith("15 of the 45 possible ones are counted")
+    assert "; 1 of them were not run" in mutants.how_many(path)
+
+
+def test_mutants_are_changes_that_still_are_code():
+    """Every kind of change, on lines that are computed; none of a message or an annotation."""
+    found = {(mutant.before, mutant.after) for mutant in changes.mutants("counts.py")}
+    for change in [
+        ("row[mediator, PULLS] += 1.0", "row[mediator, PULLS] -= 1.0"),
+        ("row[mediator, PULLS] += 1.0", "row[mediator, OBSERVED] += 1.0"),
+        ("row[mediator, PULLS] += 1.0", "row[PULLS, mediator] += 1.0"),
+        ("row[mediator, PULLS] += 1.0", "row[mediator, PULLS] += 0.0"),
+        ("row[mediator, PULLS] += 1.0", "pass"),
+        ("if not np.isnan(outcome):", "if np.isnan(outcome):"),
+        ("if self.levels is None:", "if self.levels is not None:"),
+    ]:
+        assert change in found
+    assert not any("raise" in before or before.startswith(('f"', "@", '"')) for before, _ in found)
+    for file in ("counts.py", "assumptions/likelihood.py"):
+        source = (changes.PACKAGE / file).read_bytes()
+        for mutant in changes.mutants(file):
+            changed = source[: mutant.start] + mutant.text.encode() + source[mutant.end :]
+            assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source))
 
 
 def test_the_verdict_counts_what_does_not_agree():

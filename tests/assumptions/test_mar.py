@@ -152,6 +152,9 @@ def test_a_cell_without_outcomes_is_refused_with_its_name():
     counts = Counts.fold(setting, [0, 0, 0], [0, 1, 1], [1.0, np.nan, np.nan])
     with pytest.raises(NotIdentified, match="arm 0 has 2 pulls with mediator level 1 and none"):
         Mar().estimate(counts, 0, setting)
+    missing = Counts.fold(setting, [0, 0, 0], [0, 1, -1], [1.0, 1.0, np.nan])
+    with pytest.raises(NotIdentified, match="arm 0 has 1 pulls with its missing mediators and none"):
+        Mar().estimate(missing, 0, setting)
     with pytest.raises(NotIdentified, match="arm 0 has no pulls"):
         Mar().estimate(Counts.empty(setting), 0, setting)
     with pytest.raises(NotIdentified, match="no pulls with the mediator seen"):
@@ -235,6 +238,16 @@ def test_choosing_by_hand(name):
         mu, v = total / (n + kappa), s2 / (n + kappa)
     assert values[0] == pytest.approx(setting.centre + mu, rel=1e-10)
     assert values[1] == pytest.approx(setting.centre + mu + 2 * np.sqrt(v), rel=1e-10)
+
+
+def test_choosing_where_the_first_level_never_came_up():
+    setting = Setting(arms=1, mediators=2, low=-1, high=3, scale=1.5)
+    counts = Counts.fold(setting, [0] * 5, [1, 1, 1, 1, -1], [0.5, 2.5, 1.5, np.nan, 1.0])
+    parameters, values = np.array([1.0, 1.0, 1.5**2, 2.0**2]), np.zeros(2)
+    arguments = (np.zeros(2), np.zeros(2), parameters, np.array([0.0, 2.0]), values)
+    fill_mediator_mar.py_func(counts.table[0], *arguments)
+    mu, v = choosing_formula(counts.table[0], counts.table, 1.0, 1.5, 2)
+    assert values == pytest.approx([1 + mu, 1 + mu + 2 * np.sqrt(v)], rel=1e-10)
 
 
 def test_an_empty_cell_shrinks_to_the_centre_of_the_range():

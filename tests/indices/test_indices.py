@@ -15,7 +15,7 @@ from truant import registry
 from truant.compile import link
 from truant.errors import InvalidValue, UnknownName
 from truant.indices.greedy import EpsilonGreedy, greedy, uniform
-from truant.indices.index import Index, read
+from truant.indices.index import Index, highest_memory, read, tournament
 from truant.indices.thompson import Thompson
 from truant.indices.ucb import Ucb
 
@@ -329,3 +329,20 @@ def test_arms_that_are_tied_are_pulled_equally_often(arms):
     """All equal, and a pull changes nothing: every match that is played again is a fair one."""
     chosen = choices(Ucb(), np.zeros((arms, 1)), np.zeros(1), times=40_000, seed=4)
     assert stats.chisquare(np.bincount(chosen, minlength=arms)).pvalue > 1e-3
+
+
+def test_the_tournament_looks_at_the_first_value_only():
+    """Values of three knots, the first in one order, the others in another: the leader and the second's value."""
+    rng = np.random.default_rng(3)
+    for arms in 20 * (1, 2, 3, 5, 8):
+        values = rng.normal(size=(arms, 3))
+        memory = np.zeros(highest_memory(arms))
+        leader = tournament.py_func(values, memory, -1, np.random.default_rng(0))
+        order = np.argsort(-values[:, 0])
+        assert leader == memory[1] == order[0]
+        assert memory[0] == (values[order[1], 0] if arms > 1 else -np.inf)
+
+
+def test_read_at_a_knot_before_an_infinite_value():
+    values, knots = np.array([0.0, 1.0, np.inf]), np.array([0.0, 1.0, 2.0])
+    assert [read.py_func(values, knots, z) for z in (0.0, 0.5, 1.0, 1.5)] == [0.0, 0.5, 1.0, np.inf]

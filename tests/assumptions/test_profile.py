@@ -1,0 +1,223 @@
+"""The search for a limit, part by part: every value is checked by the independent likelihood of tables.py."""
+
+import numpy as np
+import pytest
+
+from tests.assumptions.tables import cells, log_likelihood, random_table
+from tests.assumptions.test_likelihood import LEVELS, MODELS
+from truant.assumptions import likelihood, profile
+from truant.assumptions.exact import LikelihoodFit, exact_limit, exact_maximum, exact_profile
+from truant.assumptions.linear import solve_mnar
+from truant.compile import link
+
+CARES = {"choosing": (likelihood.CHOOSING, 0.03), "reporting": (likelihood.REPORTING, 1e-5)}
+
+
+def value_at(table, theta, by_outcome):
+    """Log likelihood and mean outcome of a vector of parameters."""
+    K, L = table.shape[0] - 1, table.shape[1] - 1
+    pi = theta[: K * L].reshape(K, L)
+    return log_likelihood(table, cells(pi, theta[K * L : -K], theta[-K:], by_outcome)), pi.sum(
+        axis=0
+    ) @ LEVELS
+
+
+def fitted(model, seed, pulls=300, K=3):
+    by_outcome, mediator_missing = MODELS[model]
+    table, _ = random_table(np.random.default_rng(seed), K, 3, pulls, by_outcome, mediator_missing)
+    fit = LikelihoodFit(table, LEVELS, by_outcome)
+    return fit, by_outcome, np.empty(len(fit.theta) + likelihood.work_size(K, 3, by_outcome))
+
+
+@pytest.mark.parametrize("K", [2, 4])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_parts_of_a_fit(model, K):
+    fit, by_outcome, work = fitted(model, 1, K=K)
+    g = 3 if by_outcome else K
+    assert len(fit.theta) == 3 * K + g + K
+    assert fit.joint.tolist() == fit.theta[: 3 * K].reshape(K, 3).tolist()
+    assert fit.observation.tolist() == fit.theta[3 * K : 3 * K + g].tolist()
+    assert fit.mediator_observation.tolist() == fit.theta[3 * K + g :].tolist()
+    assert fit.mean == pytest.approx(fit.joint.sum(axis=0) @ LEVELS, abs=1e-12)
+    assert fit.at(0.0) == fit.mean
+    assert len(fit._work()) >= len(work)
+
+
+def test_the_first_guess_by_hand():
+    guess = profile.first_guess.py_func
+    assert guess(0.5, 2.0, LEVELS, 99.0) == pytest.approx(0.5 + 2 * 3 / 20)
+    assert guess(0.5, -2.0, LEVELS, 99.0) == pytest.approx(0.5 - 2 * 3 / 20)
+    assert guess(1.9, 2.0, LEVELS, 99.0) == pytest.approx(1.95)  # half way to the edge, if it would be passed
+    assert guess(1.9, -2.0, LEVELS, 99.0) == pytest.approx(1.9 - 2 * 3 / 20)
+    assert guess(-0.9, -2.0, LEVELS, 99.0) == pytest.approx(-0.95)
+
+
+@pytest.mark.parametrize("care", CARES)
+@pytest.mark.parametrize("model", MODELS)
+def test_a_limit_has_the_root_that_was_asked_for(model, care):
+    """To 3% when choosing; whatever the first guess, and with the state left at the limit."""
+    care, precision = CARES[care]
+    limit = link(profile.limit.py_func)
+    for seed in range(3):
+        fit, by_outcome, work = fitted(model, seed)
+        for z, guess in [(-2.0, 0.0), (-0.5, 5.0), (1.0, fit.mean), (1.0, fit.mean + 0.01), (2.5, 1.999)]:
+            state, highest = fit.theta.copy(), fit.log_likelihood
+            for _ in range(5):  # the maximum may turn out to be a little higher
+                best = state.copy()
+                start = (z, best, highest, guess, state, care, work)
+                u, higher = limit(fit.table, LEVELS, by_outcome, *start)
+                value, mean = value_at(fit.table, state, by_outcome)
+                if not higher:
+                    break
+                assert highest < value < highest + 1e-4
+                highest = value
+            assert not higher
+            assert mean == pytest.approx(u, abs=1e-8)
+            assert (u - fit.mean) * z > 0
+            root = np.sqrt(2 * (highest - value))
+            assert root == pytest.approx(abs(z), rel=precision * 1.01)
+            if care is likelihood.REPORTING:  # which goes on from the higher maximum, too
+                assert fit.at(z) == pytest.approx(u, abs=1e-4)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_higher_maximum_on_the_way_is_handed_back(model):
+    fit, by_outcome, work = fitted(model, 1)
+    state, care = fit.theta.copy(), likelihood.CHOOSING
+    low = fit.log_likelihood - 3
+    start = (fit.theta, low, fit.mean + 0.05, state, care, work)
+    u, higher = link(profile.limit.py_func)(fit.table, LEVELS, by_outcome, 2.0, *start)
+    value, mean = value_at(fit.table, state, by_outcome)
+    assert higher
+    assert value > low + 0.01
+    assert mean == pytest.approx(u, abs=1e-8)
+
+
+def test_no_limit_lies_beyond_the_edge():
+    table = np.zeros((4, 4))
+    table[0, 2] = table[1, 2] = table[2, 2] = 5
+    top = np.array([0, 0, 1 / 3] * 3 + [0.9] * 3 + [1.0] * 3)
+    bottom = np.array([1 / 3, 0, 0] * 3 + [0.9] * 3 + [1.0] * 3)
+    work = np.empty(200)
+    for best, z, edge in [(top, 2.0, 2 - 3e-9), (bottom, -2.0, -1 + 3e-9)]:
+        start = (best, 0.0, 1.0, best.copy(), likelihood.CHOOSING, work)
+        found = link(profile.limit.py_func)(table, LEVELS, True, z, *start)
+        assert found == (edge, False)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_constrained_maximum_is_the_better_of_two_starts(model):
+    """From the state before, loosened, and from the maximum, mixed with a flat one."""
+    fit_from, search = link(likelihood.fit.py_func), link(profile.profile.py_func)
+    care, second_better = likelihood.CHOOSING, []
+    for seed in range(12):
+        fit, by_outcome, work = fitted(model, seed, pulls=60)
+        u = fit.mean + (0.5 if fit.mean < 0.5 else -0.5)
+        rng = np.random.default_rng(seed)
+        state = np.concatenate([rng.dirichlet(np.full(9, 0.2)), rng.uniform(0, 1, len(fit.theta) - 9)])
+        ends = [state.copy(), 0.8 * fit.theta + 0.2 * np.where(np.arange(len(state)) < 9, 1 / 9, 0.5)]
+        likelihood.loosen.py_func(ends[0], 9)
+        values = [fit_from(fit.table, LEVELS, by_outcome, end, care, u, work) for end in ends]
+        value = search(fit.table, LEVELS, by_outcome, u, fit.theta, care, state, work)
+        second_better.append(values[1] > values[0])
+        assert value == pytest.approx(max(values), abs=1e-9)
+        assert state == pytest.approx(ends[int(second_better[-1])], abs=1e-9)
+        assert value_at(fit.table, state, by_outcome) == pytest.approx((value, u), abs=1e-8)
+    assert 0 < sum(second_better) < 12
+
+
+def test_the_shortcut_by_hand():
+    table = np.array([[30.0, 6.0, 12.0], [10.0, 24.0, 24.0], [0.0, 0.0, 0.0]])
+    x = np.linalg.solve(table[:2, :2], table[:2, 2])
+    assert x.min() > 0
+    theta = np.empty(8)
+    assert profile.solved.py_func(table, theta, np.empty(50))
+    pi = table[:2, :2] * (1 + x) / table.sum()
+    assert theta == pytest.approx(np.concatenate([pi.ravel(), 1 / (1 + x), [1, 1]]), rel=1e-12)
+    assert pi.sum() == pytest.approx(1)
+    table[0, :2] = 2 * table[1, :2]
+    assert not profile.solved.py_func(table, theta, np.empty(50))  # singular
+    assert not profile.solved.py_func(np.ones((4, 3)) * [1, 2, 3], np.empty(11), np.empty(50))  # K is not L
+
+
+@pytest.mark.parametrize("K", [2, 3, 4])
+@pytest.mark.parametrize("model", MODELS)
+def test_choosing_keeps_what_it_found(model, K):
+    """Values at the knots, and in memory K, the maximum, and at each knot its value and a state that has it."""
+    fill, knots = link(profile.fill_from_likelihood.py_func), np.array([-1.5, 0.0, 1.0, 2.5])
+    for seed in range(4):
+        fit, by_outcome, work = fitted(model, seed, K=K)
+        P = len(fit.theta)
+        memory, values = np.zeros(1 + P + 4 * (1 + P)), np.zeros(4)
+        for _ in range(2):  # cold, then warm
+            fill(fit.table, by_outcome, memory, LEVELS, knots, values, work)
+            highest, mean = value_at(fit.table, memory[1 : 1 + P], by_outcome)
+            kept = memory[1 + P :].reshape(4, 1 + P)
+            assert memory[0] == K
+            assert highest > fit.log_likelihood - 0.1
+            assert values[1] == pytest.approx(mean, abs=1e-12)
+            for k in (0, 2, 3):
+                value, mean = value_at(fit.table, kept[k, 1:], by_outcome)
+                assert values[k] == kept[k, 0] == pytest.approx(mean, abs=1e-8)
+                assert np.sqrt(2 * (highest - value)) == pytest.approx(abs(knots[k]), rel=0.031)
+            assert np.all(np.diff(values) > 0)
+        linear = solve_mnar(fit.table, LEVELS)
+        if model == "mnar" and K == 3 and linear.feasible:
+            assert values[1] == pytest.approx(linear.mean, abs=2e-3)
+
+
+def test_choosing_starts_anew_when_a_level_is_added():
+    """mnar's missing mediators are one more level: the memory of a smaller table is of no use."""
+    fill, knots = link(profile.fill_from_likelihood.py_func), np.array([0.0, 1.0])
+    small, _, _ = fitted("mnar", 2)
+    large, _, work = fitted("mnar", 3, K=4)
+    P = len(large.theta)
+    used, fresh = np.zeros(1 + P + 2 * (1 + P)), np.zeros(1 + P + 2 * (1 + P))
+    values, expected = np.zeros(2), np.zeros(2)
+    fill(small.table, True, used, LEVELS, knots, values, work)
+    fill(large.table, True, used, LEVELS, knots, values, work)
+    fill(large.table, True, fresh, LEVELS, knots, expected, work)
+    assert values.tolist() == expected.tolist()
+    assert used[0] == 4
+
+
+def test_a_higher_maximum_is_taken_when_choosing():
+    """Small tables with several maxima: no state at a knot may be likelier than the maximum it is measured from."""
+    fill, knots = link(profile.fill_from_likelihood.py_func), np.array([-2.0, 0.0, 1.0, 2.5])
+    for K, seed in [(K, seed) for K in (3, 4) for seed in range(150)]:
+        table, _ = random_table(np.random.default_rng(seed), K, 3, [20, 60, 200][seed % 3], True)
+        P = likelihood.size(K, 3, True)
+        memory, values = np.zeros(1 + P + 4 * (1 + P)), np.zeros(4)
+        fill(table, True, memory, LEVELS, knots, values, np.empty(likelihood.work_size(K, 3, True)))
+        highest, _ = value_at(table, memory[1 : 1 + P], True)
+        states = memory[1 + P :].reshape(4, 1 + P)[[0, 2, 3], 1:]
+        assert max(value_at(table, state, True)[0] for state in states) <= highest + 0.01
+
+
+def test_choosing_tries_several_starts():
+    """From a flat start alone, 6 of these 100 tables are left more than .2 below their maximum."""
+    fill = link(profile.fill_from_likelihood.py_func)
+    P, work = likelihood.size(3, 3, True), np.empty(likelihood.work_size(3, 3, True))
+    for seed in range(100):
+        table, _ = random_table(np.random.default_rng(seed), 3, 3, 300, True)
+        memory = np.zeros(2 * (1 + P))
+        fill(table, True, memory, LEVELS, np.zeros(1), np.zeros(1), work)
+        found, _ = value_at(table, memory[1 : 1 + P], True)
+        assert found > LikelihoodFit(table, LEVELS, True).log_likelihood - 0.2
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_scratch_space_may_hold_anything(model):
+    fit, by_outcome, work = fitted(model, 2)
+    found = []
+    for junk in (0.0, np.nan):
+        work[:] = junk
+        theta = np.full(len(fit.theta), np.nan)
+        highest = exact_maximum(fit.table, LEVELS, by_outcome, theta, work)
+        assert highest == fit.log_likelihood
+        work[:] = junk
+        value = exact_profile(fit.table, LEVELS, by_outcome, 0.4, theta, work)
+        work[:] = junk
+        u = exact_limit(fit.table, LEVELS, by_outcome, 1.5, theta, highest, work)
+        found.append((value, u))
+    assert found[0] == found[1] == (fit.log_likelihood_at(0.4), fit.at(1.5))

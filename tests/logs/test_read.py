@@ -862,3 +862,10 @@ def test_ibis_is_loaded_only_when_a_log_is_read():
 
     code = "import sys, truant.cli, truant.logs.read; sys.exit(bool({'ibis', 'duckdb'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["empty.csv", "empty.parquet"])
+def test_an_empty_file_is_called_empty(tmp_path, name):
+    (tmp_path / name).touch()
+    with pytest.raises(InvalidValue, match=rf"^The file '{name}' is empty; a log needs a header and rows\.$"):
+        read(tmp_path / name, arm="a", outcome="y")

@@ -44,12 +44,16 @@ def measured(work: Callable[[], object]) -> tuple[float, float]:
     return time.process_time() - cpu, time.perf_counter() - wall
 
 
+def by_hand(path: Path, kind: str) -> object:
+    with duckdb.connect() as connection:  # a fresh one, as `read` opens
+        return connection.sql(BY_HAND[kind].format(path)).fetchall()
+
+
 def side_by_side(path: Path, kind: str) -> str:
     """One row: medians of CPU and wall seconds, and the median of the paired ratios."""
-    hand = duckdb.connect()
     ours, theirs = [], []
     for _ in range(REPEATS):
-        theirs.append(measured(lambda: hand.sql(BY_HAND[kind].format(path)).fetchall()))
+        theirs.append(measured(lambda: by_hand(path, kind)))
         ours.append(measured(lambda: read(path, arm="arm", mediator="m", outcome=OUTCOME[kind])))
     cells = []
     for i in (0, 1):

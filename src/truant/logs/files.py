@@ -33,11 +33,6 @@ def find_files(name: str) -> list[str]:
         found = sorted(p for p in glob.glob(os.fspath(path), recursive=True) if os.path.isfile(p))
     if not found:
         raise InvalidValue(_nothing_there(name, path))
-    for file in found:
-        if not file.startswith(REMOTE) and os.path.getsize(file) == 0:
-            raise InvalidValue(
-                f"The file {os.path.basename(file)!r} is empty; a log needs a header and rows."
-            )
     kinds = {_kind(file) for file in found}
     if len(kinds) > 1 or kinds == {None}:
         came = sorted({os.path.basename(file) for file in found})
@@ -45,6 +40,9 @@ def find_files(name: str) -> list[str]:
             f"A log must be files of one kind that end in {', '.join(CSV + PARQUET)}; "
             f"got {', '.join(came[:3])}{' ...' if len(came) > 3 else ''}."
         )
+    for file in found:
+        if not file.startswith(REMOTE) and os.path.getsize(file) == 0:
+            raise InvalidValue(f"Cannot read {file!r}: it is empty; a log needs a header and rows.")
     return found
 
 

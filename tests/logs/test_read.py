@@ -774,7 +774,7 @@ def test_a_column_that_occurs_twice_is_refused_only_if_it_is_named(tmp_path):
         assert read(place, arm="arm", outcome="z").counts.levels == (5, 6)
 
 
-def refused(place: Any, sentence: str) -> str:
+def assert_refused(place: Any, sentence: str) -> str:
     with pytest.raises(TruantError) as refusal:
         read(place, arm="arm", outcome="y")
     said = str(refusal.value)
@@ -788,31 +788,31 @@ def test_files_that_cannot_be_read(tmp_path):
     for name, part in (("half", 0.5), ("head", 0.001), ("none", 0)):
         data = Path(whole).read_bytes()
         (tmp_path / f"{name}.parquet").write_bytes(data[: int(len(data) * part)])
-        refused(tmp_path / f"{name}.parquet", f"Cannot read '{tmp_path}/{name}.parquet': ")
+        assert_refused(tmp_path / f"{name}.parquet", f"Cannot read '{tmp_path}/{name}.parquet': ")
     torn = bytearray(Path(whole).read_bytes())
     torn[100:20_000] = b"x" * 19_900
     (tmp_path / "torn.parquet").write_bytes(torn)
-    refused(tmp_path / "torn.parquet", f"Cannot read '{tmp_path}/torn.parquet': ")
+    assert_refused(tmp_path / "torn.parquet", f"Cannot read '{tmp_path}/torn.parquet': ")
     (tmp_path / "empty.csv").write_text("")
-    refused(tmp_path / "empty.csv", f"Cannot read '{tmp_path}/empty.csv': ")
+    assert_refused(tmp_path / "empty.csv", f"Cannot read '{tmp_path}/empty.csv': ")
     (tmp_path / "broken.csv.gz").write_bytes(b"arm,y\na,1\n")
-    refused(tmp_path / "broken.csv.gz", f"Cannot read '{tmp_path}/broken.csv.gz': ")
+    assert_refused(tmp_path / "broken.csv.gz", f"Cannot read '{tmp_path}/broken.csv.gz': ")
     (tmp_path / "header.csv").write_text("arm,y\n")
-    refused(tmp_path / "header.csv", "The table has no rows")
+    assert_refused(tmp_path / "header.csv", "The table has no rows")
     (tmp_path / "list.txt").write_text("arm,y\n")
-    refused(
+    assert_refused(
         tmp_path / "list.txt",
         "A log must be files of one kind that end in .csv, .tsv, .csv.gz, .tsv.gz, .parquet",
     )
-    refused(tmp_path / "not.csv", f"The file '{tmp_path}/not.csv' does not exist; check the path.")
-    refused(
+    assert_refused(tmp_path / "not.csv", f"The file '{tmp_path}/not.csv' does not exist; check the path.")
+    assert_refused(
         str(tmp_path / "x*.csv"), f"No file matches '{tmp_path}/x*.csv'; check the folder and the pattern."
     )
-    refused(str(tmp_path / "*"), "A log must be files of one kind")
+    assert_refused(str(tmp_path / "*"), "A log must be files of one kind")
     (tmp_path / "bare").mkdir()
-    refused(tmp_path / "bare", f"The folder '{tmp_path}/bare' holds no file that ends in .csv")
-    refused("", "A file name is needed, got ''.")
-    refused(
+    assert_refused(tmp_path / "bare", f"The folder '{tmp_path}/bare' holds no file that ends in .csv")
+    assert_refused("", "A file name is needed, got ''.")
+    assert_refused(
         3,
         "data must be a path, a URL with ::table, a pandas, polars, Arrow or Ibis table, "
         "or a dict of columns; got int.",
@@ -822,25 +822,25 @@ def test_files_that_cannot_be_read(tmp_path):
 def test_databases_that_cannot_be_read(tmp_path, postgres):
     place = as_sqlite(frame(10), tmp_path)
     in_postgres(postgres, frame(10), "visits")
-    refused(
+    assert_refused(
         place.replace("::visits", "::visit"), "Unknown table 'visit'; did you mean 'visits'? Known: visits."
     )
-    refused(place.replace("::visits", ""), "A database URL must name its table: sqlite:///")
-    refused(place.replace("log.db", "no.db"), "The database file ")
+    assert_refused(place.replace("::visits", ""), "A database URL must name its table: sqlite:///")
+    assert_refused(place.replace("log.db", "no.db"), "The database file ")
     assert not (tmp_path / "no.db").exists()
-    refused(f"{postgres}::visit", "Unknown table 'visit'; did you mean 'visits'?")
+    assert_refused(f"{postgres}::visit", "Unknown table 'visit'; did you mean 'visits'?")
     duck = as_duckdb(frame(10), tmp_path)
-    refused(duck.replace("::clinic.visits", "::visits"), "Unknown table 'visits'; there are none.")
-    refused(
+    assert_refused(duck.replace("::clinic.visits", "::visits"), "Unknown table 'visits'; there are none.")
+    assert_refused(
         duck.replace("::clinic.visits", "::clinic.visit"), "Unknown table 'visit'; did you mean 'visits'?"
     )
     (tmp_path / "log.db").write_bytes(b"no database" * 100)
-    refused(place, "Cannot read sqlite:///")
-    said = refused(
+    assert_refused(place, "Cannot read sqlite:///")
+    said = assert_refused(
         "postgresql://me:secret@127.0.0.1:1/shop::visits", "Cannot read postgresql://127.0.0.1:1/shop: "
     )
     assert "secret" not in said
-    refused("nosuch://host/db::visits", "Cannot read nosuch://host/db: ")
+    assert_refused("nosuch://host/db::visits", "Cannot read nosuch://host/db: ")
 
 
 def test_a_missing_driver_names_the_extra(monkeypatch):
@@ -867,4 +867,6 @@ def test_ibis_is_loaded_only_when_a_log_is_read():
 @pytest.mark.parametrize("name", ["empty.csv", "empty.parquet"])
 def test_an_empty_file_is_called_empty(tmp_path, name):
     (tmp_path / name).touch()
-    refused(tmp_path / name, f"Cannot read '{tmp_path / name}': it is empty; a log needs a header and rows.")
+    assert_refused(
+        tmp_path / name, f"Cannot read '{tmp_path / name}': it is empty; a log needs a header and rows."
+    )

@@ -58,16 +58,6 @@ def mediator_mar_plain_ucb(
     return combine(MediatorMar(kappa=kappa), Ucb(level, horizon), "")
 
 
-def mar_sharp_ucb(level: str | float = "plain", kappa: float = 1.0, floor: float = 0.8) -> Policy:
-    """The same as mar-ucb."""
-    return mar_ucb(level, "known", kappa, floor)
-
-
-def mediator_mar_sharp_ucb(level: str | float = "plain", kappa: float = 1.0, floor: float = 0.8) -> Policy:
-    """The same as mediator-mar-ucb."""
-    return mediator_mar_ucb(level, "known", kappa, floor)
-
-
 def _sharp(assumption: Assumption, level: str | float, floor: float, seen_mediators_only: bool) -> Policy:
     if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 <= floor <= 1:
         raise InvalidValue(f"floor must be in [0, 1], got {floor!r}.")
@@ -197,11 +187,11 @@ def moments(
     return mean, within + loose * loose / W + q / pulls
 
 
-parts = {
+parts = {  # -sharp-ucb: another name for the same
     "mar-ucb": mar_ucb,
     "mar-plain-ucb": mar_plain_ucb,
-    "mar-sharp-ucb": mar_sharp_ucb,
+    "mar-sharp-ucb": mar_ucb,
     "mediator-mar-ucb": mediator_mar_ucb,
     "mediator-mar-plain-ucb": mediator_mar_plain_ucb,
-    "mediator-mar-sharp-ucb": mediator_mar_sharp_ucb,
+    "mediator-mar-sharp-ucb": mediator_mar_ucb,
 }

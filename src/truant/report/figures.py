@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
 from truant.analysis import Analysis
 from truant.analysis.sensitivity import Tipping
 from truant.analysis.words import Figures, leading_arms, missing_sentence, tipping_sentence, verdict
 from truant.charts.analysis import estimates_chart, look_of, missing_heatmap, tipping_chart
-
-if TYPE_CHECKING:
-    import altair as alt
+from truant.report.document import Figure, spec_of
 
 MOST_ARMS = 30  # drawn; tables have them all
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A chart as a Vega-Lite specification (None if there is nothing to draw), its heading and what it says."""
-
-    id: str
-    spec: dict[str, Any] | None
-    alternative: str
-    heading: str = ""
-    sentence: str = ""
-    fluid: bool = True  # as wide as the page; others scroll
 
 
 def estimates_figure(analysis: Analysis, figures: Figures) -> Figure:
@@ -55,7 +38,7 @@ def estimates_figure(analysis: Analysis, figures: Figures) -> Figure:
     if len(arms) < len(analysis.arms):
         sentence += f" Drawn are the {len(arms)} arms with the highest estimates of {len(analysis.arms):,}."
     alternative = f"Dot and whisker chart of each arm's value under each assumption. {verdict(analysis)}"
-    return Figure("estimates", _fluid(chart), alternative, sentence=sentence)
+    return Figure("estimates", spec_of(chart), alternative, sentence=sentence)
 
 
 def missing_figure(analysis: Analysis) -> Figure:
@@ -64,14 +47,14 @@ def missing_figure(analysis: Analysis) -> Figure:
 
     arms = [arm.arm for arm in leading_arms(analysis, MOST_ARMS)]
     cells = pd.DataFrame([cell for cell in analysis.missing if cell["arm"] in arms])
-    chart = missing_heatmap(cells).properties(background="transparent")
+    chart = missing_heatmap(cells)
     alternative = (
         f"Heat map of the share of missing outcomes by arm and mediator. {missing_sentence(analysis)}"
     )
     sentence = "Share of outcomes that are missing, and n, the rows of the cell."
     if len(arms) < len(analysis.arms):
         sentence += f" Drawn are the {len(arms)} arms with the highest estimates of {len(analysis.arms):,}."
-    return Figure("missing", chart.to_dict(), alternative, sentence=sentence, fluid=False)
+    return Figure("missing", spec_of(chart), alternative, sentence=sentence, fluid=False)
 
 
 def tipping_figures(analysis: Analysis, figures: Figures) -> list[Figure]:
@@ -100,13 +83,7 @@ def _tipping_figure(analysis: Analysis, tip: Tipping, number: int, figures: Figu
             colour=look_of(analysis.assumptions, tip.assumption),
             width="container",
         )
-        spec = _fluid(chart)
+        spec = spec_of(chart)
     return Figure(
         f"tipping-{number}", spec, f"Line chart. {sentence}", f"If {tip.assumption} holds", sentence
     )
-
-
-def _fluid(chart: alt.LayerChart) -> dict[str, Any]:
-    """As wide as its place on the page, on the page's own ground."""
-    spec: dict[str, Any] = chart.properties(background="transparent").to_dict()
-    return spec

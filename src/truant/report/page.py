@@ -1,16 +1,10 @@
-"""Puts words, tables and charts of an analysis into the templates; every text is escaped by the template engine."""
+"""The page of an analysis: its words, tables and charts."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
-from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup
 
 from truant.analysis import Analysis
 from truant.analysis.words import (
@@ -23,12 +17,11 @@ from truant.analysis.words import (
     reason,
     verdict,
 )
-from truant.charts.style import DARK
-from truant.files import output_path, written_whole
-from truant.report.figures import Figure, estimates_figure, missing_figure, tipping_figures
+from truant.files import output_path
+from truant.report.document import PAGES, Figure, fragment, rendered, write_page
+from truant.report.figures import estimates_figure, missing_figure, tipping_figures
 from truant.report.tables import chances_table, differences_table, tests_table, values_table
 
-PAGES = (".html", ".htm")
 SHOWN = 3  # warnings of one kind before the others are folded away
 
 
@@ -45,33 +38,29 @@ def analysis_page(analysis: Analysis, *, title: str, about: Sequence[str] = ()) 
     charts = Charts(
         estimates_figure(analysis, figures), missing_figure(analysis), tipping_figures(analysis, figures)
     )
-    return (
-        _templates()
-        .get_template("page.html")
-        .render(
-            title=title,
-            about=list(about),
-            verdict=verdict(analysis),
-            certainty=certainty(analysis, figures),
-            agree=_one_winner(analysis),
-            facts=_facts(analysis),
-            values=values_table(analysis, figures),
-            chances=chances_table(analysis),
-            differences=differences_table(analysis, figures),
-            missing=missing_sentence(analysis),
-            charts=charts,
-            warnings=by_code(analysis.warnings),
-            shown=SHOWN,
-            infeasible=[(item.assumption, reason(item)) for item in analysis.infeasible],
-            untestable=analysis.untestable,
-            tests=tests_table(analysis),
-            level=f"{analysis.level:.4g}",
-            level_percent=f"{100 * analysis.level:.4g}%",
-            control=analysis.control,
-            used=analysis.assumptions,
-            vega=Markup(_vega()),
-            data=Markup(_for_script({"charts": charts.specs(), "dark": DARK})),
-        )
+    return rendered(
+        "analysis.html",
+        charts.drawn(),
+        title=title,
+        about=list(about),
+        verdict=verdict(analysis),
+        certainty=certainty(analysis, figures),
+        agree=_one_winner(analysis),
+        facts=_facts(analysis),
+        values=values_table(analysis, figures),
+        chances=chances_table(analysis),
+        differences=differences_table(analysis, figures),
+        missing=missing_sentence(analysis),
+        charts=charts,
+        warnings=by_code(analysis.warnings),
+        shown=SHOWN,
+        infeasible=[(item.assumption, reason(item)) for item in analysis.infeasible],
+        untestable=analysis.untestable,
+        tests=tests_table(analysis),
+        level=f"{analysis.level:.4g}",
+        level_percent=f"{100 * analysis.level:.4g}%",
+        control=analysis.control,
+        used=analysis.assumptions,
     )
 
 
@@ -79,25 +68,19 @@ def save_page(
     analysis: Analysis, path: str | os.PathLike[str], *, title: str, about: Sequence[str] = ()
 ) -> Path:
     """Write the page to an .html file, whole or not at all."""
-    target = output_path(path, PAGES)
-    page = analysis_page(analysis, title=title, about=about)
-    with written_whole(target) as temporary:
-        temporary.write_text(page, encoding="utf-8")
-    return target
+    output_path(path, PAGES)  # refused before the work
+    return write_page(analysis_page(analysis, title=title, about=about), path)
 
 
 def analysis_html(analysis: Analysis) -> str:
     """The verdict and the table of values, without scripts, for notebooks."""
     figures = Figures.of(analysis)
-    return (
-        _templates()
-        .get_template("fragment.html")
-        .render(
-            verdict=verdict(analysis),
-            certainty=certainty(analysis, figures),
-            values=values_table(analysis, figures),
-            warnings=len(analysis.warnings),
-        )
+    return fragment(
+        "fragment.html",
+        verdict=verdict(analysis),
+        certainty=certainty(analysis, figures),
+        values=values_table(analysis, figures),
+        warnings=len(analysis.warnings),
     )
 
 
@@ -107,10 +90,9 @@ class Charts:
     def __init__(self, estimates: Figure, missing: Figure, tipping: Sequence[Figure]) -> None:
         self.estimates, self.missing, self.tipping = estimates, missing, list(tipping)
 
-    def specs(self) -> dict[str, Any]:
-        """What is drawn where."""
-        drawn = (self.estimates, self.missing, *self.tipping)
-        return {figure.id: figure.spec for figure in drawn if figure.spec is not None}
+    def drawn(self) -> list[Figure]:
+        """All of them."""
+        return [self.estimates, self.missing, *self.tipping]
 
 
 def _one_winner(analysis: Analysis) -> bool:
@@ -128,33 +110,3 @@ def _facts(analysis: Analysis) -> list[tuple[str, str]]:
     if missing_mediators:
         facts.append(("mediators missing", percent(missing_mediators / pulls)))
     return [*facts, ("assumptions compared", f"{len(analysis.assumptions)}")]
-
-
-@cache
-def _vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script, which sets window.vegaEmbed."""
-    import vl_convert
-
-    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return script.replace("</script", "<\\/script")
-
-
-def _for_script(value: Any) -> str:
-    """JSON that cannot end the script element it stands in, whatever the names in it are."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    for letter in "<>&\u2028\u2029":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return text
-
-
-@cache
-def _templates() -> Environment:
-    return Environment(
-        loader=PackageLoader("truant.report"),
-        autoescape=select_autoescape(
-            default=True, enabled_extensions=("html",), disabled_extensions=("css", "js")
-        ),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )

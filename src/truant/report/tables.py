@@ -2,31 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from truant.analysis import Analysis
 from truant.analysis.diagnosis import DOUBTFUL
 from truant.analysis.words import UNKNOWN, Figures, p_value, percent
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A figure, with what stands small beside it."""
-
-    text: str
-    detail: str = ""
-    best: bool = False
-    clear: bool = False  # its interval leaves out zero
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table whose first column names its rows."""
-
-    caption: str
-    columns: list[str]
-    rows: list[list[Cell]]
-    words: int = 1  # columns, from the left, that hold words and not figures
+from truant.report.document import Cell, Table
 
 
 def values_table(analysis: Analysis, figures: Figures) -> Table:

@@ -1,0 +1,19 @@
+"""Thin commands over the library. Heavy imports sit inside the commands, so that help comes at once."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+from truant.cli import analyze, completion, listings, simulate  # noqa: F401 - each adds its commands
+from truant.cli.base import cli
+
+__all__ = ["cli", "main"]
+
+
+def main() -> None:
+    """The entry point of the `truant` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without a sign gets "?" in its place
+    cli(prog_name="truant")

@@ -1,0 +1,5 @@
+"""`python -m truant.cli`."""
+
+from truant.cli import main
+
+main()

@@ -1,0 +1,111 @@
+"""`truant analyze`: what each arm of a table with holes is worth."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from truant.cli.base import as_json, cli, console, numbers
+
+
+def _complete_assumptions(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    from truant import registry
+
+    return [CompletionItem(name) for name in registry.names("assumption") if name.startswith(incomplete)]
+
+
+@cli.command()
+@click.argument("data")
+@click.option("--arm", required=True, metavar="COLUMN", help="The column that says which arm a unit got.")
+@click.option(
+    "--outcome", required=True, metavar="COLUMN", help="The column with the outcome, and its holes."
+)
+@click.option(
+    "--mediator",
+    multiple=True,
+    metavar="COLUMN[:N]",
+    help="What was known in between; may be repeated. NAME:3 cuts a continuous one into thirds.",
+)
+@click.option("--control", metavar="ARM", help="The arm that the others are compared with.")
+@click.option(
+    "--assume",
+    multiple=True,
+    shell_complete=_complete_assumptions,
+    help="See `truant assumptions`; may be repeated.  [default: all that are possible]",
+)
+@click.option("--level", type=float, default=0.95, show_default=True, help="Of confidence intervals.")
+@click.option(
+    "--range", "range_", type=numbers, metavar="LOW,HIGH", help="Lowest and highest possible outcome."
+)
+@click.option(
+    "--levels", type=numbers, metavar="0,1,...", help="Values of a discrete outcome.  [default: found out]"
+)
+@click.option("--missing-values", metavar="-99,NA", help="Further values that mean missing.")
+@click.option("--observed", metavar="COLUMN", help="A column that says whether the outcome was observed.")
+@click.option(
+    "--expected-split",
+    type=numbers,
+    metavar="1,1,...",
+    help="Share of units that each arm should have, sorted by arm.",
+)
+@click.option("--html", type=click.Path(path_type=Path), help="Write a page with charts: .html.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the estimates: .csv or .parquet.")
+@as_json
+def analyze(
+    data: str,
+    arm: str,
+    outcome: str,
+    mediator: tuple[str, ...],
+    control: str | None,
+    assume: tuple[str, ...],
+    level: float,
+    range_: tuple[float, ...] | None,
+    levels: tuple[float, ...] | None,
+    missing_values: str | None,
+    observed: str | None,
+    expected_split: tuple[float, ...] | None,
+    html: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """What each arm of a table with holes is worth, under each assumption.
+
+    DATA is a CSV or Parquet file (or a quoted glob of several), or the URL of a database table.
+    """
+    from truant.files import output_path
+    from truant.logs.analyze import PAGES, TABLES
+    from truant.logs.analyze import analyze as run
+
+    if html:
+        output_path(html, PAGES)
+    if out:
+        output_path(out, TABLES)
+    if range_ is not None and len(range_) != 2:
+        raise click.BadParameter("--range takes two numbers, e.g. 0,1.")
+    result = run(
+        data,
+        arm=arm,
+        outcome=outcome,
+        mediator=mediator,
+        control=control,
+        assume=assume,
+        level=level,
+        range=None if range_ is None else (range_[0], range_[1]),
+        levels=levels,
+        missing_values=missing_values.split(",") if missing_values else (),
+        observed=observed,
+        expected_split=expected_split,
+    )
+    written = [result.save(out)] if out else []
+    written += [result.report(html)] if html else []
+    if as_json:
+        click.echo(json.dumps(result.summary(), indent=2))
+    else:
+        console().print(result)
+    for path in written:
+        click.echo(f"Wrote {path}", err=as_json)

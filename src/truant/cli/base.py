@@ -1,0 +1,92 @@
+"""What all commands share: the group, how it refuses, and the kinds of values that options take."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from truant.errors import InvalidValue, MissingExtra, NotIdentified, TruantError, UnknownName
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# RFC 9457: the title of each kind of error, and the HTTP status that it would have
+PROBLEMS: dict[type[Exception], tuple[str, int]] = {
+    UnknownName: ("Unknown name", 404),
+    NotIdentified: ("Not identified", 422),
+    MissingExtra: ("Missing extra", 501),
+    InvalidValue: ("Invalid value", 400),
+    click.UsageError: ("Invalid usage", 400),
+}
+
+
+class Commands(click.Group):
+    """Commands whose refusals are one sentence on stderr and exit code 2; with --json a problem document."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Remember whether a command was asked for JSON: its errors are then JSON too."""
+        ctx.meta["truant.json"] = "--json" in args
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what truant refuses is said in one sentence."""
+        try:
+            return super().invoke(ctx)
+        except MemoryError:
+            _refuse(
+                ctx, InvalidValue("This needs more memory than there is; ask for fewer arms, levels or runs.")
+            )
+        except (TruantError, click.UsageError) as error:
+            if isinstance(error, click.UsageError) and not ctx.meta["truant.json"]:
+                raise  # click says it well, with a hint at --help
+            _refuse(ctx, error)
+
+
+def _refuse(ctx: click.Context, error: TruantError | click.UsageError) -> NoReturn:
+    detail = error.format_message() if isinstance(error, click.UsageError) else str(error)
+    if ctx.meta["truant.json"]:
+        found = [problem for kind, problem in PROBLEMS.items() if isinstance(error, kind)]
+        title, status = found[0] if found else ("Error", 400)
+        kind = "urn:truant:error:" + title.lower().replace(" ", "-")
+        detail = json.dumps({"type": kind, "title": title, "status": status, "detail": detail})
+    click.echo(detail, err=True)
+    ctx.exit(2)
+
+
+def integer(text: str) -> int:
+    """A whole number, also written 1e5 or 100_000."""
+    with contextlib.suppress(ValueError):
+        return int(text)
+    with contextlib.suppress(ValueError):
+        if float(text).is_integer():
+            return int(float(text))
+    raise click.BadParameter(f"{text!r} is not a whole number.")
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Numbers with commas between them."""
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not numbers with commas between them, e.g. 0,1.") from None
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="truant", prog_name="truant", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Bandits and adaptive experiments whose outcomes do not always show up."""
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, and errors as JSON too.")
+
+
+def console() -> Console:
+    """Where tables are printed."""
+    from rich.console import Console
+
+    # what is piped or kept in a file has no width: leave nothing out
+    return Console() if sys.stdout.isatty() else Console(width=200)

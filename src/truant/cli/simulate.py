@@ -1,0 +1,135 @@
+"""`truant simulate`: compare policies in a world."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from truant.cli.base import as_json, cli, console, integer
+
+if TYPE_CHECKING:
+    from truant.lab.result import Simulation
+
+
+def _complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from truant import registry
+    from truant.policies import policy_names
+
+    known = registry.names("world") if param.name == "world" else policy_names()
+    return [CompletionItem(name) for name in known if name.startswith(incomplete)]
+
+
+def _complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from truant import registry
+
+    world = ctx.params.get("world")
+    if world not in registry.names("world"):
+        return []
+    keys = registry.find("world", world).parameters
+    return [CompletionItem(f"{key}=") for key in keys if f"{key}=".startswith(incomplete)]
+
+
+@cli.command()
+@click.option("--world", required=True, shell_complete=_complete_names, help="See `truant worlds`.")
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    shell_complete=_complete_names,
+    help="See `truant policies`; may be repeated, also with parameters as in mar-ucb:level=cautious.  "
+    "[default: naive-ucb, the ucb of the world's own assumption, oracle-ucb]",
+)
+@click.option("--horizon", type=integer, default=10_000, show_default=True, help="Rounds of each run.")
+@click.option("--runs", type=integer, default=20, show_default=True, help="Each a new instance of the world.")
+@click.option("--seed", type=integer, default=0, show_default=True, help="The same seed, the same numbers.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    shell_complete=_complete_keys,
+    help="A parameter of the world, e.g. gamma=0.5,1.0; may be repeated.",
+)
+@click.option("--threads", type=integer, default=None, help="[default: all cores]")
+@click.option(
+    "--chart", type=click.Path(path_type=Path), help="Write a chart: .png, .svg or interactive .html."
+)
+@click.option("--log", is_flag=True, help="A logarithmic regret axis in the chart.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write all runs to a .parquet file.")
+@as_json
+def simulate(
+    world: str,
+    policies: tuple[str, ...],
+    horizon: int,
+    runs: int,
+    seed: int,
+    settings: tuple[str, ...],
+    threads: int | None,
+    chart: Path | None,
+    log: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Compare policies in a world.
+
+    Every policy faces the same instances, so that differences are paired. The result is a table, and a
+    chart, a file or JSON for those who ask.
+    """
+    from truant import registry
+    from truant.files import CHARTS, TABLES, output_path
+
+    # before the work: a long simulation must not end in a file that cannot be written
+    if chart:
+        output_path(chart, CHARTS)
+    if out:
+        output_path(out, TABLES)
+    from truant.lab.simulate import simulate as run
+
+    parameters = registry.parse_parameters(list(settings))
+    try:
+        simulation = run(
+            world,
+            list(dict.fromkeys(policies)) or _default_policies(world),
+            horizon=horizon,
+            runs=runs,
+            seed=seed,
+            threads=threads,
+            parameters=parameters,
+        )
+    except KeyboardInterrupt:
+        click.echo("Stopped before the first run was finished; there is nothing to show.", err=True)
+        sys.exit(130)
+    if simulation.runs < runs:
+        click.echo(f"Stopped after {simulation.runs} of {runs} runs; what follows is about these.", err=True)
+    written = _write(simulation, out, chart, log)  # before anything that can fail, such as a closed pipe
+    if as_json:
+        click.echo(json.dumps(simulation.summary(), indent=2))
+    else:
+        console().print(simulation)
+    for path in written:
+        click.echo(f"Wrote {path}", err=as_json)  # with --json, stdout is JSON and nothing else
+
+
+def _default_policies(world: str) -> list[str]:
+    """Everyone's habit, what the world's own assumption would do, and what could be done at best."""
+    from truant import registry
+
+    name = registry.find("world", registry.parse(world)[0]).name  # an unknown world is the first thing to say
+    named_after = [known for known in registry.names("assumption") if f"{name}-".startswith(f"{known}-")]
+    return ["naive-ucb", f"{max(named_after, key=len, default='mar')}-ucb", "oracle-ucb"]
+
+
+def _write(simulation: Simulation, out: Path | None, chart: Path | None, log: bool) -> list[Path]:
+    written = []
+    if out:
+        written.append(simulation.save(out))
+    if chart:
+        from truant.charts import save_chart
+
+        written.append(save_chart(simulation.chart(log=log), chart))
+    return written

@@ -1,0 +1,110 @@
+"""What every page shares: figures, tables, the templates; every text is escaped by the template engine."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+from truant.charts.style import DARK
+from truant.files import output_path, written_whole
+
+if TYPE_CHECKING:
+    import altair as alt
+
+PAGES = (".html", ".htm")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart as a Vega-Lite specification (None if there is nothing to draw), its heading and what it says."""
+
+    id: str
+    spec: dict[str, Any] | None
+    alternative: str
+    heading: str = ""
+    sentence: str = ""
+    fluid: bool = True  # as wide as the page; others scroll
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure, with what stands small beside it."""
+
+    text: str
+    detail: str = ""
+    best: bool = False
+    clear: bool = False  # its interval leaves out zero
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose first column names its rows."""
+
+    caption: str
+    columns: list[str]
+    rows: list[list[Cell]]
+    words: int = 1  # columns, from the left, that hold words and not figures
+
+
+def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    """A chart as a page draws it: on the page's own ground."""
+    spec: dict[str, Any] = chart.properties(background="transparent").to_dict()
+    return spec
+
+
+def rendered(template: str, figures: Iterable[Figure], **context: Any) -> str:
+    """A whole page that loads nothing from elsewhere: the template, with what it shows and what draws it."""
+    specs = {figure.id: figure.spec for figure in figures if figure.spec is not None}
+    data = Markup(_for_script({"charts": specs, "dark": DARK}))
+    return _templates().get_template(template).render(vega=Markup(_vega()), data=data, **context)
+
+
+def fragment(template: str, **context: Any) -> str:
+    """A piece of HTML without scripts, for notebooks."""
+    return _templates().get_template(template).render(**context)
+
+
+def write_page(page: str, path: str | os.PathLike[str]) -> Path:
+    """Write a page to an .html file, whole or not at all."""
+    target = output_path(path, PAGES)
+    with written_whole(target) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+    return target
+
+
+@cache
+def _vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script, which sets window.vegaEmbed."""
+    import vl_convert
+
+    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return script.replace("</script", "<\\/script")
+
+
+def _for_script(value: Any) -> str:
+    """JSON that cannot end the script element it stands in, whatever the names in it are."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("truant.report"),
+        autoescape=select_autoescape(
+            default=True, enabled_extensions=("html",), disabled_extensions=("css", "js")
+        ),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -12,7 +12,8 @@ from study.page import picture, standard_error, table, verdict, yes
 from truant import registry
 from truant.counts import Counts
 from truant.errors import NotIdentified
-from truant.lab.simulate import plan_of, played
+from truant.lab.play import played
+from truant.lab.simulate import plan_of
 from truant.setting import Setting
 from truant.worlds import make
 
@@ -141,10 +142,12 @@ def adaptive_run(item: tuple[str, str, int, int]) -> dict[str, list[bool | None]
     """Which intervals hold the truth at the end of one run: the best arm's and the others'."""
     name, world, horizon, run = item
     plan = plan_of(world, f"{name}-ucb", horizon, SEED, {})
-    idle = np.zeros(1, np.int64)
-    outcome, counts = played(plan, run, 0, np.array([horizon]), idle, idle)
-    setting, best = plan.instance(run).setting, int(np.argmax(outcome.means))
-    held = [covers(name, counts, arm, setting, float(mean)) for arm, mean in enumerate(outcome.means)]
+    instance = plan.instance(run)
+    counts = played(plan.policies[0], instance, plan.generator(run), horizon, np.array([horizon])).counts
+    best = int(np.argmax(instance.means))
+    held = [
+        covers(name, counts, arm, instance.setting, float(mean)) for arm, mean in enumerate(instance.means)
+    ]
     return {"best": [held[best]], "others": held[:best] + held[best + 1 :]}
 
 

@@ -6,7 +6,8 @@ import pytest
 from truant import registry
 from truant.counts import Counts
 from truant.lab import loop
-from truant.lab.simulate import checkpoints, simulate
+from truant.lab.play import checkpoints
+from truant.lab.simulate import simulate
 from truant.policies import named
 from truant.worlds import make
 from truant.worlds.world import draw_cell

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from truant import registry
-from truant.compile import link
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
-from truant.lab import loop
+from truant.lab.play import Plan, checkpoints, played
 from truant.lab.result import Simulation
 from truant.policies import Policy, named
 from truant.setting import FloatArray, IntArray, Setting, whole_number
 from truant.worlds import World
-from truant.worlds.world import instance
-
-CHECKPOINTS = 160  # evenly spaced; some forty more are packed into the first of them
 
 
 class Outcome(NamedTuple):
@@ -35,31 +29,6 @@ class Outcome(NamedTuple):
     estimates: FloatArray
     means: FloatArray
     nanoseconds: float
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Everything that a run needs to know, but for its number."""
-
-    world: World | str
-    parameters: dict[str, Any]
-    policies: list[Policy]
-    horizon: int
-    seed: int
-    rounds: IntArray
-
-    def instance(self, run: int) -> World:
-        """The instance that all policies of a run face."""
-        if isinstance(self.world, World):
-            return self.world
-        return instance(self.world, np.random.default_rng(self._seeds(run)[0]), self.parameters)
-
-    def generator(self, run: int) -> np.random.Generator:
-        """The run's stream of pulls: the same for every policy, whoever else takes part."""
-        return np.random.Generator(np.random.SFC64(self._seeds(run)[1]))
-
-    def _seeds(self, run: int) -> list[np.random.SeedSequence]:
-        return np.random.SeedSequence(self.seed, spawn_key=(run,)).spawn(2)
 
 
 def simulate(
@@ -94,8 +63,8 @@ def simulate(
     runs = whole_number("runs", runs, at_least=1)
     threads = whole_number("threads", _cores() if threads is None else threads, at_least=1)
     with _compiling(progress):  # and refuse what cannot be, before the clock starts
-        for number in range(len(plan.policies)):
-            played(plan, 0, number, np.array([1]), np.zeros(1, np.int64), np.zeros(1, np.int64))
+        for policy in plan.policies:
+            played(policy, plan.instance(0), plan.generator(0), plan.horizon, np.array([1]))
     outcomes = _play_all(plan, runs, threads, progress)
     finished = [run for run in outcomes if run]
     if not finished:
@@ -151,75 +120,13 @@ def _listed(policies: object) -> list[Policy | str]:
     return listed
 
 
-def checkpoints(horizon: int) -> IntArray:
-    """About 200 rounds at which regret is noted: even, denser at the start, half the horizon among them."""
-    even = np.ceil(np.linspace(0, horizon, CHECKPOINTS + 1)[1:])
-    early = np.geomspace(1, max(horizon / CHECKPOINTS, 1), 40)
-    rounds = np.unique(np.concatenate([even, early, [max(1, horizon // 2), horizon]]).astype(np.int64))
-    return rounds[rounds <= horizon]
-
-
 def play(plan: Plan, run: int, number: int, progress: IntArray, stop: IntArray) -> Outcome:
-    """One run of one policy."""
-    return played(plan, run, number, plan.rounds, progress, stop)[0]
-
-
-def played(
-    plan: Plan, run: int, number: int, rounds: IntArray, progress: IntArray, stop: IntArray
-) -> tuple[Outcome, Counts]:
-    """One run of one policy up to the last of `rounds`, and the counts that it ended with."""
-    policy = plan.policies[number]
-    world = plan.instance(run)
-    seen = world.revealed() if policy.reveals else world
-    setting = seen.setting
-    curve = policy.curve(setting, plan.horizon)
-    knots = policy.index.knots(plan.horizon, curve.linear)
-    counts = Counts.empty(setting)
-    table = counts.table if curve.discrete else counts.real().table
-    record, about = _recorder(setting, curve.discrete)
-    regret, pulls = np.zeros(len(rounds)), np.zeros(setting.arms, np.int64)
-    parts = {"follow": curve.follow, "fill": curve.fill, "choose": policy.index.choose}
-    compiled = link(loop.run, draw=seen.draw, record=record, **parts)
-    arguments = (
-        plan.generator(run),
-        seen.tables,
-        world.gaps,
-        about,
-        curve.first_pulls,
-        float(curve.growth),
-        np.ascontiguousarray(curve.parameters),
-        np.zeros((setting.arms, curve.memory(len(knots)))),
-        np.zeros(curve.shared),
-        knots,
-        np.zeros((setting.arms, len(knots))),
-        np.full(setting.arms, curve.first_pulls),
-        policy.index.parameters(plan.horizon),
-        np.zeros(policy.index.memory(setting.arms)),
-        table,
-        pulls,
-        rounds,
-        regret,
-        progress,
-        stop,
-    )
-    start = time.thread_time_ns()
-    ending = compiled(*arguments)
-    nanoseconds = time.thread_time_ns() - start
-    if ending == loop.NO_SUCH_ARM:
-        raise InvalidValue(
-            f"The index of {policy.name!r} chose an arm that is not there; try check_index on it."
-        )
-    final = Counts(table, setting.levels if curve.discrete else None, setting.centre)
-    estimates = np.array([_mean(policy, final, arm, setting) for arm in range(setting.arms)])
-    finished = ending == loop.FINISHED
-    return Outcome(finished, regret, pulls, estimates, world.means, nanoseconds), final
-
-
-def _recorder(setting: Setting, discrete: bool) -> tuple[Callable[..., float], FloatArray]:
-    if setting.levels is None:
-        return loop.record_real_outcome, np.array([setting.centre])
-    about = np.append(np.asarray(setting.levels) - setting.centre, np.nan)
-    return (loop.record_level_outcome if discrete else loop.record_level_as_real), about
+    """One run of one policy, with its final estimates."""
+    policy, world = plan.policies[number], plan.instance(run)
+    ended = played(policy, world, plan.generator(run), plan.horizon, plan.rounds, progress, stop)
+    setting = world.setting
+    estimates = np.array([_mean(policy, ended.counts, arm, setting) for arm in range(setting.arms)])
+    return Outcome(ended.finished, ended.regret, ended.pulls, estimates, world.means, ended.nanoseconds)
 
 
 def _mean(policy: Policy, counts: Counts, arm: int, setting: Setting) -> float:

@@ -1,0 +1,133 @@
+"""One run of one policy in one instance of a world: from parts to the compiled loop and back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from truant.compile import link
+from truant.counts import Counts
+from truant.errors import InvalidValue
+from truant.lab import loop
+from truant.policies import Policy
+from truant.setting import FloatArray, IntArray, Setting
+from truant.worlds import World
+from truant.worlds.world import instance
+
+CHECKPOINTS = 160  # evenly spaced; some forty more are packed into the first of them
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that a run needs to know, but for its number."""
+
+    world: World | str
+    parameters: dict[str, Any]
+    policies: list[Policy]
+    horizon: int
+    seed: int
+    rounds: IntArray
+
+    def instance(self, run: int) -> World:
+        """The instance that all policies of a run face."""
+        if isinstance(self.world, World):
+            return self.world
+        return instance(self.world, np.random.default_rng(self._seeds(run)[0]), self.parameters)
+
+    def generator(self, run: int) -> np.random.Generator:
+        """The run's stream of pulls: the same for every policy, whoever else takes part."""
+        return np.random.Generator(np.random.SFC64(self._seeds(run)[1]))
+
+    def _seeds(self, run: int) -> list[np.random.SeedSequence]:
+        return np.random.SeedSequence(self.seed, spawn_key=(run,)).spawn(2)
+
+
+class Played(NamedTuple):
+    """What one policy left after one run."""
+
+    finished: bool
+    regret: FloatArray  # at each of the rounds asked for
+    pulls: IntArray  # of each arm
+    counts: Counts
+    nanoseconds: float
+
+
+def checkpoints(horizon: int) -> IntArray:
+    """About 200 rounds at which regret is noted: even, denser at the start, half the horizon among them."""
+    even = np.ceil(np.linspace(0, horizon, CHECKPOINTS + 1)[1:])
+    early = np.geomspace(1, max(horizon / CHECKPOINTS, 1), 40)
+    rounds = np.unique(np.concatenate([even, early, [max(1, horizon // 2), horizon]]).astype(np.int64))
+    return rounds[rounds <= horizon]
+
+
+def played(
+    policy: Policy,
+    world: World,
+    rng: np.random.Generator,
+    horizon: int,
+    rounds: IntArray,
+    progress: IntArray | None = None,
+    stop: IntArray | None = None,
+) -> Played:
+    """One run of one policy up to the last of `rounds`.
+
+    Parameters
+    ----------
+    policy, world, rng : who plays, where, and the stream of its pulls.
+    horizon : what the policy is told; `rounds` may end earlier.
+    rounds : when regret is noted.
+    progress : its first number counts the rounds that were noted.
+    stop : the run ends early when its first number is no longer 0.
+    """
+    seen = world.revealed() if policy.reveals else world
+    setting = seen.setting
+    curve = policy.curve(setting, horizon)
+    knots = policy.index.knots(horizon, curve.linear)
+    counts = Counts.empty(setting)
+    table = counts.table if curve.discrete else counts.real().table
+    record, about = _recorder(setting, curve.discrete)
+    regret, pulls = np.zeros(len(rounds)), np.zeros(setting.arms, np.int64)
+    parts = {"follow": curve.follow, "fill": curve.fill, "choose": policy.index.choose}
+    compiled = link(loop.run, draw=seen.draw, record=record, **parts)
+    arguments = (
+        rng,
+        seen.tables,
+        world.gaps,
+        about,
+        curve.first_pulls,
+        float(curve.growth),
+        np.ascontiguousarray(curve.parameters),
+        np.zeros((setting.arms, curve.memory(len(knots)))),
+        np.zeros(curve.shared),
+        knots,
+        np.zeros((setting.arms, len(knots))),
+        np.full(setting.arms, curve.first_pulls),
+        policy.index.parameters(horizon),
+        np.zeros(policy.index.memory(setting.arms)),
+        table,
+        pulls,
+        rounds,
+        regret,
+        np.zeros(1, np.int64) if progress is None else progress,
+        np.zeros(1, np.int64) if stop is None else stop,
+    )
+    start = time.thread_time_ns()
+    ending = compiled(*arguments)
+    nanoseconds = time.thread_time_ns() - start
+    if ending == loop.NO_SUCH_ARM:
+        raise InvalidValue(
+            f"The index of {policy.name!r} chose an arm that is not there; try check_index on it."
+        )
+    final = Counts(table, setting.levels if curve.discrete else None, setting.centre)
+    return Played(ending == loop.FINISHED, regret, pulls, final, nanoseconds)
+
+
+def _recorder(setting: Setting, discrete: bool) -> tuple[Callable[..., float], FloatArray]:
+    if setting.levels is None:
+        return loop.record_real_outcome, np.array([setting.centre])
+    about = np.append(np.asarray(setting.levels) - setting.centre, np.nan)
+    return (loop.record_level_outcome if discrete else loop.record_level_as_real), about

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from truant.errors import TruantError
     from truant.lab.result import Simulation
     from truant.lab.simulate import simulate
+    from truant.lab.sweep import sweep
+    from truant.lab.sweep_result import SweepResult
     from truant.logs.analyze import analyze
     from truant.policies import Policy
     from truant.policies import named as policy
@@ -22,12 +24,14 @@ __all__ = [
     "Policy",
     "Setting",
     "Simulation",
+    "SweepResult",
     "TruantError",
     "analyze",
     "checks",
     "datasets",
     "policy",
     "simulate",
+    "sweep",
     "theory",
     "world",
     "worlds",
@@ -39,12 +43,14 @@ _PLACES = {
     "Policy": ("truant.policies", "Policy"),
     "Setting": ("truant.setting", "Setting"),
     "Simulation": ("truant.lab.result", "Simulation"),
+    "SweepResult": ("truant.lab.sweep_result", "SweepResult"),
     "TruantError": ("truant.errors", "TruantError"),
     "analyze": ("truant.logs.analyze", "analyze"),
     "checks": ("truant.checks", ""),
     "datasets": ("truant.datasets", ""),
     "policy": ("truant.policies", "named"),
     "simulate": ("truant.lab.simulate", "simulate"),
+    "sweep": ("truant.lab.sweep", "sweep"),
     "theory": ("truant.theory", ""),
     "world": ("truant.worlds", "make"),
     "worlds": ("truant.worlds", ""),

@@ -1,4 +1,4 @@
-"""A simulation's table for the terminal (rich): the best marked, as many columns as there is room for."""
+"""Results for the terminal (rich): the best marked, as many columns as there is room for."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from truant.lab.sweep_result import SweepResult
 
 # on a narrow terminal these go first; table() has them all
 _DROPPED_FIRST = ("ns/round", "p90", "sd", "se", "median", "best arm", "difference")
@@ -48,6 +50,25 @@ class Display:
         for policy, share in self.table["share_above_10x_median"].items():
             if share > 0:
                 yield Text(f"{policy}: {share:.1%} of the runs lost more than 10 times the median.", "yellow")
+
+
+@dataclass(frozen=True)
+class SweepDisplay:
+    """Who wins how often, and where the results are."""
+
+    result: SweepResult
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from truant.lab.sweep_page import verdict
+
+        study = self.result.study
+        points = sum(1 for _ in study.points())
+        size = f"{points:,} point{'s' if points > 1 else ''}, {study.runs:,} runs of each policy"
+        yield Text.assemble((study.title, "bold"), "  ", (size, "dim"))
+        yield Text(verdict(self.result))
+        yield Text("")
+        yield Text(f"Every run: {self.result.results}")
+        yield Text(f"Page: {self.result.page}")
 
 
 def number(value: float, sign: bool = False) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -13,7 +12,9 @@ import numpy as np
 from truant import registry
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
+from truant.lab.backend import cores
 from truant.lab.play import Plan, checkpoints, played
+from truant.lab.progress import progress_bar
 from truant.lab.result import Simulation
 from truant.policies import Policy, named
 from truant.setting import FloatArray, IntArray, Setting, whole_number
@@ -61,7 +62,7 @@ def simulate(
     """
     plan = plan_of(world, policies, horizon, seed, parameters or {})
     runs = whole_number("runs", runs, at_least=1)
-    threads = whole_number("threads", _cores() if threads is None else threads, at_least=1)
+    threads = whole_number("threads", cores() if threads is None else threads, at_least=1)
     with _compiling(progress):  # and refuse what cannot be, before the clock starts
         for policy in plan.policies:
             played(policy, plan.instance(0), plan.generator(0), plan.horizon, np.array([1]))
@@ -142,7 +143,10 @@ def _play_all(plan: Plan, runs: int, threads: int, progress: bool | None) -> lis
     ticks = np.zeros((runs, count, 1), np.int64)
     stop = np.zeros(1, np.int64)
     futures: list[list[Future[Outcome]]] = []
-    with ThreadPoolExecutor(threads) as pool, _bar(runs * count * len(plan.rounds), progress) as show:
+    with (
+        ThreadPoolExecutor(threads) as pool,
+        progress_bar("simulating", runs * count * len(plan.rounds), progress) as show,
+    ):
         try:
             for run in range(runs):
                 futures.append([pool.submit(play, plan, run, p, ticks[run, p], stop) for p in range(count)])
@@ -182,25 +186,6 @@ def _compiling(wanted: bool | None) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def _bar(total: int, wanted: bool | None) -> Iterator[Callable[[int], None]]:
-    """A progress bar on standard error, with the time left."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
-    off = not console.is_terminal if wanted is None else not wanted
-    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    with Progress(*columns, *times, console=console, transient=True, disable=off) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda done: bar.update(task, completed=done)
-
-
 def _gather(finished: list[list[Outcome]], field: Callable[[Outcome], Any]) -> Any:
     """Stack a field as (policy, run, ...)."""
     return np.stack([[field(outcome) for outcome in run] for run in finished], axis=1)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,22 +1,18 @@
 """The page of an analysis: its figures are those of the analysis, it stands alone, and a browser draws it."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 
 import pytest
 
 from tests.analyses import HOSTILE, TABLE, binary, real
+from tests.browser import drawn_page, needs_browser
 from truant.analysis.words import Figures, percent, reason, tipping_sentence, verdict
 from truant.charts import DARK
 from truant.charts.style import INK
 from truant.errors import InvalidValue
 from truant.report import analysis_html, analysis_page, save_page
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 class Page(HTMLParser):
@@ -209,29 +205,13 @@ def test_pages_of_sparse_data():
     assert "none of the outcomes of arm 'new' was observed." in unseen.text
 
 
-@pytest.mark.skipif(
-    BROWSER is None and not os.environ.get("CI"),
-    reason="no chromium or chrome here; where CI is set it must be there",
-)
+@needs_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_browser_draws_it_without_network(tmp_path, analysis, scheme):
     hostile = binary(arms=HOSTILE, control=HOSTILE[0]) if scheme == "dark" else analysis
-    path = save_page(hostile, tmp_path / "page.html", title="A trial")
-    assert BROWSER, "no chromium or chrome was found, and none could be installed"
-    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=10000", "--dump-dom"]
-    command += [
-        "--enable-logging=stderr",
-        "--proxy-server=127.0.0.1:9",
-        "--host-resolver-rules=MAP * ~NOTFOUND",
-    ]
-    command += [f"--blink-settings=preferredColorScheme={int(scheme == 'light')}", path.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    assert said == []
-    assert 'data-drawn="yes"' in done.stdout
-    assert len(re.findall(r"<svg[^>]*class=\"marks\"", done.stdout)) == 5
-    assert (DARK[INK] in _drawings(done.stdout)) == (scheme == "dark")
+    dom = drawn_page(save_page(hostile, tmp_path / "page.html", title="A trial"), tmp_path, scheme)
+    assert len(re.findall(r"<svg[^>]*class=\"marks\"", dom)) == 5
+    assert (DARK[INK] in _drawings(dom)) == (scheme == "dark")
 
 
 def _drawings(dom):

@@ -67,7 +67,7 @@ class Setting:
         if self.mediator_probabilities is not None:
             p = probabilities("mediator_probabilities", self.mediator_probabilities)
             shape = (self.arms, self.mediators)
-            if p.shape != shape or not np.allclose(p.sum(axis=1), 1):
+            if p.shape != shape or not sums_to_one(p, axis=1):
                 raise InvalidValue(f"mediator_probabilities must have shape {shape} and rows that sum to 1.")
             object.__setattr__(self, "mediator_probabilities", p)
         if self.condition_numbers is not None:
@@ -132,6 +132,11 @@ def finite(name: str, values: npt.ArrayLike) -> FloatArray:
     if not np.all(np.isfinite(array)):
         raise InvalidValue(f"{name} must be finite, got {array.tolist()}.")
     return array
+
+
+def sums_to_one(values: FloatArray, axis: int | tuple[int, ...]) -> bool:
+    """Whether all sums along the axis are 1, but for rounding (np.allclose costs as much as the rest of a world)."""
+    return bool((np.abs(values.sum(axis=axis) - 1.0) <= 1e-6).all())
 
 
 def probabilities(name: str, values: npt.ArrayLike, positive: bool = False) -> FloatArray:

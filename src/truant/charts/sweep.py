@@ -87,17 +87,20 @@ def regret_span(table: pd.DataFrame) -> tuple[float, float]:
 def _parameter_axis(table: pd.DataFrame, parameter: str, numeric: bool) -> alt.X:
     xs = list(dict.fromkeys(table["x"]))
     if not numeric:
-        names = {i: str(x) for i, x in enumerate(xs)}
-        axis = styled_axis(
-            grid=False, values=list(names), labelExpr=f"({json.dumps(list(names.values()))})[datum.value]"
-        )
-        return alt.X("round:Q", title=parameter, axis=axis, scale=alt.Scale(domain=[0, max(len(xs) - 1, 1)]))
+        names = json.dumps([str(x) for x in xs])
+        axis = styled_axis(grid=False, values=list(range(len(xs))), labelExpr=f"({names})[datum.value]")
+        scale = alt.Scale(domain=[-0.1, max(len(xs) - 1, 1) + 0.1], nice=False)
+        return alt.X("round:Q", title=parameter, axis=axis, scale=scale)
     low, high = float(min(xs)), float(max(xs))
-    log = low > 0 and high > WIDE * low
+    log = low > 0 and high >= 10 * low
     few = sorted(xs) if len(xs) <= 8 else None
     options: dict[str, Any] = {"values": few} if few else {"tickCount": 6}
-    scale = alt.Scale(type="log" if log else "linear", domain=[low, high], nice=False)
-    return alt.X("round:Q", title=parameter, axis=styled_axis(grid=False, **options), scale=scale)
+    # some room at either side, so that the first dots do not cover the figures of the other axis
+    room = (high / low) ** 0.03 if log else 0.03 * (high - low) or 1.0
+    domain = [low / room, high * room] if log else [low - room, high + room]
+    scale = alt.Scale(type="log" if log else "linear", domain=domain, nice=False)
+    axis = styled_axis(grid=False, labelFlush=False, **options)
+    return alt.X("round:Q", title=parameter, axis=axis, scale=scale)
 
 
 def regret_heatmap(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,7 @@ BACKENDS = ("threads", "processes", "ray")
 @contextmanager
 def workers(
     backend: str, count: int | None = None
-) -> Iterator[Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterator[Any]]]:
+) -> Iterator[Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Generator[Any]]]:
     """A function that calls another with each of some arguments, and gives the results as they come.
 
     Parameters
@@ -37,8 +37,8 @@ def workers(
             n_jobs=jobs, backend=name, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs"
         )
 
-        def run(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-            results: Iterator[Any] = parallel(joblib.delayed(function)(*each) for each in arguments)
+        def run(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Generator[Any]:
+            results: Generator[Any] = parallel(joblib.delayed(function)(*each) for each in arguments)
             return results
 
         yield run

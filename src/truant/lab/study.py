@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -101,24 +102,28 @@ def check(study: Study) -> list[str]:
 
     The fingerprint is that of the point's first instance: a world whose recipe or data changed has another.
     """
-    policies: dict[str, Policy] = {}
     fingerprints = []
     for point in study.points():
         with at(f"{study.file}: world {point.block + 1} ({point.words})"):
             world = plan_at(study.seed, point, ()).instance(0)
             fingerprints.append(_fingerprint(world))
             for choice in study.choices(point):
-                policy = policies.setdefault(choice.spec, named(choice.spec))
                 with at(f"policy {choice.spec!r}"), _with_remedy():
-                    policy.curve(world.setting, point.horizon)
+                    _policy(choice.spec).curve(world.setting, point.horizon)
     return fingerprints
 
 
 def plan_at(seed: int, point: Point, policies: Sequence[str]) -> Plan:
     """What `simulate` would run at a point."""
     half = np.array([max(1, point.horizon // 2), point.horizon])
-    built = [named(policy) for policy in policies]
+    built = [_policy(policy) for policy in policies]
     return Plan(point.world, dict(point.parameters), built, point.horizon, seed, np.unique(half))
+
+
+@functools.cache
+def _policy(spec: str) -> Policy:
+    """Built once: looking for parts in other packages takes longer than many a task."""
+    return named(spec)
 
 
 def _fingerprint(world: World) -> str:

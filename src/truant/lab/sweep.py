@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -84,14 +85,19 @@ def _do(
     stop = np.zeros(1, np.int64)
     total = done + _rounds(left)
     with progress_bar("sweeping", total, progress, done) as show, workers(backend, count) as run:
+        results = run(work, ((n, task, stop) for n, task in enumerate(left)))
         try:
-            for number, result in run(work, ((n, task, stop) for n, task in enumerate(left))):
+            for number, result in results:
                 if result is not None:
                     parts.write(left[number], result)
                 done += left[number].rounds
                 show(done)
-        finally:
+        except BaseException:
             stop[0] = 1  # threads that are still at work end soon
+            with warnings.catch_warnings():  # joblib would count what it throws away
+                warnings.simplefilter("ignore")
+                results.close()
+            raise
 
 
 def _compile(left: list[Task]) -> None:

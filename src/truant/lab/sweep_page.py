@@ -267,8 +267,8 @@ def _winners(block: Block, table: pd.DataFrame, ways: list[Way]) -> NamedChart:
             )
             cells.append(
                 {
-                    "x": _shown(winner, across),
-                    "y": _shown(winner, down) if down else "",
+                    "x": _text(across, winner[across.column]),
+                    "y": _text(down, winner[down.column]) if down else "",
                     "winner": winner["policy"],
                     "as_good": list(rest[rest["as_good"]]["policy"]),
                     "ratio": ratio,
@@ -301,8 +301,8 @@ def _maps(block: Block, table: pd.DataFrame, ways: list[Way]) -> NamedChart:
     drawn = []
     for policy, rows in part.groupby("policy", sort=False):
         cells = rows.assign(
-            x=[_shown(row, across) for _, row in rows.iterrows()],
-            y=[_shown(row, down) for _, row in rows.iterrows()],
+            x=[_text(across, value) for value in rows[across.column]],
+            y=[_text(down, value) for value in rows[down.column]],
             mean=rows["regret_mean"],
         ).drop(columns="best")
         drawn.append(
@@ -325,7 +325,9 @@ def _panels(table: pd.DataFrame, ways: Sequence[Way]) -> tuple[list[tuple[str, p
         part = table
         for way, value in zip(ways, values, strict=True):
             part = part[part[way.column].map(shown) == shown(value)]
-        title = ", ".join(f"{way.label} = {shown(value)}" for way, value in zip(ways, values, strict=True))
+        title = ", ".join(
+            f"{way.label} = {_text(way, value)}" for way, value in zip(ways, values, strict=True)
+        )
         panels.append((title, part))
     left_out = f" Drawn are {PANELS} of {len(panels)} combinations." if len(panels) > PANELS else ""
     # the ends and some between: all would be too many to look at
@@ -333,8 +335,7 @@ def _panels(table: pd.DataFrame, ways: Sequence[Way]) -> tuple[list[tuple[str, p
     return (kept if left_out else panels), left_out
 
 
-def _shown(row: pd.Series[Any], way: Way) -> str:
-    value = row[way.column]
+def _text(way: Way, value: Any) -> str:
     return f"{value:,}" if way.column == "horizon" else shown(value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ ROWS = 100_000  # gathered before they are written
 UNDECIDED = 2.0  # standard errors, below which two policies are as good as each other
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SweepResult:
     """A finished study: a row for each point and policy, and where everything is.
 
@@ -71,6 +72,14 @@ class SweepResult:
         from truant.lab.sweep_page import charts
 
         return {figure.name: figure.chart for block in charts(self) for figure in block}
+
+    def __repr__(self) -> str:
+        return f"SweepResult of {self.study.title!r}: {len(self.rows):,} rows in {os.fspath(self.folder)!r}"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<p>{html.escape(repr(self))}</p>{self.table().to_html(max_rows=20)}"
 
     def __rich__(self) -> RenderableType:
         from truant.lab.display import SweepDisplay

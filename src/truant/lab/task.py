@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from truant import registry
 from truant.files import written_whole
 from truant.lab.play import played
-from truant.lab.study import Point, Study, plan_at
+from truant.lab.study import Point, Study, at, plan_at
 from truant.setting import FloatArray, IntArray
 
 RUNS = 100  # of a task, at least: less would cost more to hand out than to do
@@ -81,17 +81,18 @@ def work(number: int, task: Task, stop: IntArray | None = None) -> tuple[int, di
     done = {policy: {name: np.empty(task.runs) for name in names} for policy in task.policies}
     for row in range(task.runs):
         run = task.first + row
-        world = plan.instance(run)
-        best = world.gaps <= 1e-12  # arms that are equal by construction may differ in the last digit
-        for policy in plan.policies:
-            ended = played(policy, world, plan.generator(run), plan.horizon, plan.rounds, stop=stop)
-            if not ended.finished or (stop is not None and stop[0]):
-                return number, None
-            columns = done[policy.name]
-            columns["regret"][row] = ended.regret[-1]
-            columns["regret_first_half"][row] = ended.regret[0]
-            columns["best_arm_share"][row] = ended.pulls[best].sum() / ended.pulls.sum()
-            columns["nanoseconds"][row] = ended.nanoseconds
+        with at(f"{task.point.words}: run {run}"):
+            world = plan.instance(run)
+            best = world.gaps <= 1e-12  # arms that are equal by construction may differ in the last digit
+            for policy in plan.policies:
+                ended = played(policy, world, plan.generator(run), plan.horizon, plan.rounds, stop=stop)
+                if not ended.finished or (stop is not None and stop[0]):
+                    return number, None
+                columns = done[policy.name]
+                columns["regret"][row] = ended.regret[-1]
+                columns["regret_first_half"][row] = ended.regret[0]
+                columns["best_arm_share"][row] = ended.pulls[best].sum() / ended.pulls.sum()
+                columns["nanoseconds"][row] = ended.nanoseconds
     return number, done
 
 

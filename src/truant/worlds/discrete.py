@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from truant.compile import hot
 from truant.errors import InvalidValue
-from truant.setting import FloatArray, Setting, finite, probabilities
+from truant.setting import FloatArray, Setting, finite, probabilities, sums_to_one
 from truant.worlds.world import World, cell_tables, draw_cell
 
 
@@ -35,7 +35,7 @@ class DiscreteWorld(World):
         name: str = "own arrays",
     ) -> None:
         pi = probabilities("joint", joint)
-        if pi.ndim != 3 or not np.allclose(pi.sum(axis=(1, 2)), 1):
+        if pi.ndim != 3 or not sums_to_one(pi, axis=(1, 2)):
             raise InvalidValue("joint must have shape (arms, K, L), and each arm's table must sum to 1.")
         n, K, L = pi.shape
         values = np.linspace(0, 1, L) if levels is None else finite("levels", levels)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from truant.compile import hot
 from truant.errors import InvalidValue
-from truant.setting import FloatArray, IntArray, Setting, finite, probabilities
+from truant.setting import FloatArray, IntArray, Setting, finite, probabilities, sums_to_one
 from truant.worlds.world import World, cell_tables, draw_cell
 
 
@@ -45,7 +45,7 @@ class RealWorld(World):
         name: str = "own arrays",
     ) -> None:
         p = probabilities("mediator_probabilities", mediator_probabilities)
-        if p.ndim != 2 or not np.allclose(p.sum(axis=1), 1):
+        if p.ndim != 2 or not sums_to_one(p, axis=1):
             raise InvalidValue("mediator_probabilities must have shape (arms, K) and rows that sum to 1.")
         shape = n, K = p.shape
         if samples is not None:

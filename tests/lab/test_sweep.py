@@ -1,0 +1,366 @@
+"""Sweeps: the numbers of `simulate`, the same wherever they are made, and nothing lost or made twice."""
+
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import truant
+from truant.cli import cli
+from truant.errors import InvalidValue, MissingExtra, UnknownName
+from truant.lab import sweep as lab
+from truant.lab.task import RUNS, chunks
+
+TEXT = """
+title = "A small one"
+runs = 210
+seed = 5
+horizon = 400
+policies = ["naive-ucb", "mar-ucb", "oracle-ucb"]
+
+[[worlds]]
+name = "mar"
+set = { arms = 3 }
+vary = { gamma = [0.2, [0.5, 1.0]], K = [2, 3] }
+
+[[worlds]]
+name = "mcar"
+policies = ["naive-ucb", { name = "mcar-ucb", vary = { level = [0.5, 1] } }]
+horizon = [200, 300]
+"""
+PAIRS = 4 * 3 + 2 * 3  # of a point and a policy
+PARTS = 2 * PAIRS
+
+
+@pytest.fixture
+def study(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(TEXT)
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The uninterrupted result, on one thread."""
+    path = tmp_path_factory.mktemp("whole") / "study.toml"
+    path.write_text(TEXT)
+    return truant.sweep(path, workers=1)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """The tasks that are handed out."""
+    handed = []
+    original = lab.work
+
+    def counting(number, task, stop):
+        handed.append(task)
+        return original(number, task, stop)
+
+    monkeypatch.setattr(lab, "work", counting)
+    return handed
+
+
+def test_chunks_have_a_hundred_runs_or_more():
+    assert chunks(1) == [(0, 1)]
+    assert chunks(99) == [(0, 99)]
+    for runs in (100, 199, 200, 250, 1000, 1099):
+        parts = chunks(runs)
+        assert [first for first, _ in parts] == [i * RUNS for i in range(len(parts))]
+        assert sum(size for _, size in parts) == runs
+        assert all(size >= RUNS for _, size in parts)
+        assert all(first + size == after for (first, size), (after, _) in itertools.pairwise(parts))
+
+
+def test_numbers_are_those_of_simulate(whole):
+    runs = pd.read_parquet(whole.results)
+    part = runs[
+        (runs["world"] == "mar") & (runs["gamma"] == "0.5–1") & (runs["K"] == 3) & (runs["horizon"] == 400)
+    ]
+    policies = ["naive-ucb", "mar-ucb", "oracle-ucb"]
+    same = truant.simulate(
+        "mar",
+        policies,
+        horizon=400,
+        runs=210,
+        seed=5,
+        parameters={"arms": 3, "K": 3, "gamma": (0.5, 1.0)},
+    )
+    for number, policy in enumerate(policies):
+        rows = part[part["policy"] == policy]
+        assert list(rows["run"]) == list(range(210))
+        np.testing.assert_array_equal(rows["regret"], same.final[number])
+        half = same.regret[number][:, list(same.rounds).index(200)]
+        np.testing.assert_array_equal(rows["regret_first_half"], half)
+        np.testing.assert_allclose(rows["best_arm_share"], same.best_arm_share[number], rtol=1e-12)
+
+
+def test_one_tidy_table(whole):
+    runs = pd.read_parquet(whole.results)
+    figures = ["regret", "regret_first_half", "best_arm_share"]
+    places = ["world", "arms", "gamma", "K", "policy_level", "horizon", "policy", "seed", "run"]
+    assert list(runs.columns) == places + figures
+    assert len(runs) == 210 * PAIRS
+    assert not runs.duplicated(places).any()
+    assert runs[figures].notna().all().all()
+    assert set(runs[runs["world"] == "mcar"]["policy_level"].dropna()) == {0.5, 1.0}
+    assert runs[runs["world"] == "mcar"][["gamma", "K", "arms"]].isna().all().all()
+    assert pq.read_schema(whole.results).metadata[b"truant.study"].decode() == TEXT
+
+
+def test_the_summary_is_that_of_the_runs(whole):
+    runs = pd.read_parquet(whole.results)
+    keys = ["world", "gamma", "K", "horizon"]
+    by_point = dict(list(runs.fillna(-1).groupby(keys)))
+    table = whole.table()
+    assert len(table) == PAIRS
+    for key, rows in table.fillna({"gamma": -1, "K": -1}).groupby(keys):
+        finals = {policy: part["regret"].to_numpy() for policy, part in by_point[key].groupby("policy")}
+        contest = {policy: final for policy, final in finals.items() if policy != "oracle-ucb"}
+        best = min(contest, key=lambda policy: contest[policy].mean())
+        assert list(rows[rows["best"]]["policy"]) == [best]
+        for row in rows.to_dict("records"):
+            final = finals[row["policy"]]
+            assert row["runs"] == 210
+            assert row["regret_mean"] == pytest.approx(final.mean(), rel=1e-12)
+            assert row["regret_sd"] == pytest.approx(final.std(ddof=1), rel=1e-12)
+            assert row["regret_se"] == pytest.approx(final.std(ddof=1) / 210**0.5, rel=1e-12)
+            assert row["regret_median"] == pytest.approx(np.median(final), rel=1e-12)
+            assert row["regret_p90"] == pytest.approx(np.quantile(final, 0.9), rel=1e-12)
+            assert row["share_above_10x_median"] == (final > 10 * np.median(final)).mean()
+            if row["policy"] == "oracle-ucb":
+                assert np.isnan(row["behind_mean"])
+                assert not row["as_good"]
+                continue
+            behind = final - finals[best]
+            assert row["behind_mean"] == pytest.approx(behind.mean(), rel=1e-9, abs=1e-12)
+            assert row["behind_se"] == pytest.approx(behind.std(ddof=1) / 210**0.5, rel=1e-9, abs=1e-12)
+            close = behind.mean() <= 2 * behind.std(ddof=1) / 210**0.5
+            assert row["as_good"] == (row["policy"] == best or close)
+    kept = json.loads((whole.folder / "summary.json").read_text())
+    assert kept["rows"] == json.loads(json.dumps(whole.rows, default=list))
+    assert kept["kernel_seconds"] > 0
+
+
+@pytest.mark.parametrize("backend", ["threads", "processes"])
+def test_the_same_bytes_wherever_it_runs(study, whole, backend):
+    result = truant.sweep(study, backend=backend, workers=2)
+    assert result.results.read_bytes() == whole.results.read_bytes()
+
+
+def test_the_same_bytes_on_a_ray_cluster(study, whole):
+    """In a process of its own: Ray changes classes of joblib and of multiprocessing."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "truant.cli",
+            "sweep",
+            str(study),
+            "--backend",
+            "ray",
+            "--workers",
+            "2",
+            "--json",
+        ],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONWARNINGS": ""},
+    )
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["rows"] == json.loads(json.dumps(whole.rows, default=list))
+    assert (study.parent / "study-results" / "results.parquet").read_bytes() == whole.results.read_bytes()
+
+
+def test_what_is_done_is_not_done_again(study, whole, counted):
+    first = truant.sweep(study)
+    assert sum(len(task.policies) * task.runs for task in counted) == 210 * PAIRS
+    counted.clear()
+    again = truant.sweep(study)
+    assert counted == []
+    assert again.rows == first.rows == whole.rows
+    assert again.results.read_bytes() == whole.results.read_bytes()
+
+
+def test_only_what_is_new_is_done(study, counted):
+    truant.sweep(study)
+    counted.clear()
+    more = TEXT.replace('"oracle-ucb"]', '"oracle-ucb", "zero-ucb"]').replace("K = [2, 3]", "K = [2, 3, 4]")
+    study.write_text(more)
+    truant.sweep(study)
+    old = [task for task in counted if task.point.parameters.get("K") in (2, 3)]
+    assert {task.policies for task in old} == {("zero-ucb",)}
+    assert len(old) == 4 * 2
+    new = [task for task in counted if task.point.parameters.get("K") == 4]
+    assert {task.policies for task in new} == {("naive-ucb", "mar-ucb", "oracle-ucb", "zero-ucb")}
+    assert len(old) + len(new) == len(counted)
+    counted.clear()
+    study.write_text(more.replace("runs = 210", "runs = 320"))
+    truant.sweep(study)
+    assert {(task.first, task.runs) for task in counted} == {(100, 100), (200, 120)}
+
+
+def test_a_damaged_part_is_made_again(study, whole, counted):
+    result = truant.sweep(study)
+    parts = sorted((result.folder / "parts").rglob("*.parquet"))
+    parts[0].write_bytes(parts[0].read_bytes()[:-20])
+    damaged = bytearray(parts[1].read_bytes())
+    damaged[len(damaged) // 4] ^= 0xFF
+    parts[1].write_bytes(damaged)
+    counted.clear()
+    assert truant.sweep(study).results.read_bytes() == whole.results.read_bytes()
+    assert 1 <= len(counted) <= 2
+    assert sum(len(task.policies) for task in counted) == 2
+
+
+def test_other_code_other_parts(study, counted, monkeypatch):
+    truant.sweep(study)
+    counted.clear()
+    monkeypatch.setattr("truant.lab.task._code", lambda: "another version")
+    truant.sweep(study)
+    assert sum(len(task.policies) * task.runs for task in counted) == 210 * PAIRS
+
+
+def test_ten_kills_and_the_result_is_the_same(study, whole):
+    """SIGKILL at random moments: while it starts, while it works, while it writes."""
+    chance = random.Random(20)
+    folder = study.parent / "study-results"
+    killed = 0
+    for number in range(10):
+        process = subprocess.Popen(
+            [sys.executable, "-c", SLOW, str(study)], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(number % 4):  # at any moment since it began, or with one or two tasks behind it
+            assert process.stdout.readline() == "at work\n"
+        time.sleep(chance.uniform(0.0, 0.4))
+        process.kill()
+        process.stdout.close()
+        killed += process.wait() == -signal.SIGKILL
+        for part in (folder / "parts").rglob("*.parquet"):
+            assert pq.read_table(part).num_rows in (100, 110)  # none is half-written
+        assert not (folder / "results.parquet").exists()
+    assert killed == 10
+    done = len(list((folder / "parts").rglob("*.parquet")))
+    assert 0 < done < PARTS  # the kills came in the middle
+    result = truant.sweep(study)
+    assert result.results.read_bytes() == whole.results.read_bytes()
+    assert result.rows == whole.rows
+    assert [path for path in folder.rglob(".*") if path.name != ".lock"] == []
+
+
+# a sweep that takes its time over each part, so that a kill finds it in the middle
+SLOW = """
+import sys, time
+from truant.lab import sweep, task
+write = task.Parts.write
+def slowly(self, *arguments):
+    print("at work", flush=True)
+    time.sleep(0.1)
+    write(self, *arguments)
+task.Parts.write = slowly
+sweep.sweep(sys.argv[1], workers=2)
+"""
+
+
+def test_an_interrupt_keeps_what_is_done(study):
+    code = SLOW.replace(
+        "sweep.sweep(sys.argv[1], workers=2)", "from truant.cli import cli; cli(['sweep', sys.argv[1]])"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(study)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    for _ in range(3):
+        assert process.stdout.readline() == "at work\n"
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert said == "Stopped; what was done is kept, and the same command goes on from there.\n"
+    assert 2 <= len(list((study.parent / "study-results" / "parts").rglob("*.parquet"))) < PARTS
+
+
+def test_one_sweep_at_a_time_in_a_folder(study):
+    with (
+        lab._locked(lab._folder(lab._read(study), None)),
+        pytest.raises(InvalidValue, match="Another sweep is at work in"),
+    ):
+        truant.sweep(study)
+
+
+def test_bad_folders_and_backends(study, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InvalidValue, match="it is a file; choose another"):
+        truant.sweep(study, out=tmp_path / "file")
+    with pytest.raises(UnknownName, match="did you mean 'threads'"):
+        truant.sweep(study, backend="thread")
+    with pytest.raises(InvalidValue, match="workers must be a whole number of at least 1, got 0"):
+        truant.sweep(study, workers=0)
+    assert not (tmp_path / "study-results" / "parts").exists()
+
+
+def test_ray_is_an_extra(study, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtra, match=r'pip install "truant\[ray\]"'):
+        truant.sweep(study, backend="ray")
+
+
+def test_nothing_runs_if_a_point_is_impossible(tmp_path, counted):
+    path = tmp_path / "study.toml"
+    path.write_text('policies = ["mnar-ucb"]\n[[worlds]]\nname = "mnar"\nvary = { K = [5, 4] }\n')
+    with pytest.raises(truant.TruantError, match="K=4"):
+        truant.sweep(path)
+    assert counted == []
+    assert [file.name for file in tmp_path.iterdir()] == ["study.toml"]
+
+
+def test_an_error_in_a_run_is_said_and_loses_nothing(tmp_path, monkeypatch, counted):
+    """A world whose 120th instance cannot be built."""
+    from truant import registry
+
+    built = registry._built_in
+
+    def fragile(rng):
+        """A world that fails now and then."""
+        if rng.integers(1 << 62) == trap:
+            raise InvalidValue("this instance cannot be built.")
+        return truant.worlds.RealWorld([[1.0]], [[0.5]])
+
+    seeds = np.random.SeedSequence(0, spawn_key=(120,)).spawn(2)
+    trap = np.random.default_rng(seeds[0]).integers(1 << 62)
+    monkeypatch.setattr(
+        registry, "_built_in", lambda kind: built(kind) | ({"fragile": fragile} if kind == "world" else {})
+    )
+    table = {"runs": 200, "horizon": 50, "policies": ["naive-ucb"], "worlds": ["fragile"]}
+    with pytest.raises(InvalidValue, match=r"fragile, horizon=50.*run 120.*this instance cannot be built"):
+        truant.sweep(table, out=tmp_path / "out", workers=1)
+    assert len(list((tmp_path / "out" / "parts").rglob("*.parquet"))) == 1  # the first hundred
+
+
+def test_on_the_command_line(study):
+    checked = CliRunner().invoke(cli, ["sweep", str(study), "--check"])
+    assert checked.exit_code == 0
+    rounds = 210 * (3 * 4 * 400 + 3 * (200 + 300))
+    assert checked.output == (
+        f"The study is sound: 6 points, 3 policies at most, 210 runs of each, 12 tasks, {rounds:,} rounds.\n"
+    )
+    assert not (study.parent / "study-results").exists()
+    out = study.parent / "elsewhere"
+    done = CliRunner().invoke(cli, ["sweep", str(study), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert f"Page: {out / 'index.html'}" in done.output
+    assert "of 6 points" in done.output
+    assert tomllib.loads((out / "study.toml").read_text()) == tomllib.loads(TEXT)
+    refused = CliRunner().invoke(cli, ["sweep", str(study.parent / "no.toml"), "--json"])
+    assert refused.exit_code == 2
+    assert json.loads(refused.stderr)["title"] == "Invalid value"

@@ -11,10 +11,10 @@ import numpy as np
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue
 from truant.logs import checks, query
-from truant.logs.labels import in_order, mediator_levels
-from truant.logs.request import Request
 from truant.logs.source import Source
 from truant.setting import FloatArray, Setting
+from truant.tables.labels import in_order, mediator_levels
+from truant.tables.request import Request
 
 MOST_LEVELS = 10  # distinct values of an outcome that is taken as discrete unless told otherwise
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from truant.counts import LARGEST_OUTCOME
 from truant.errors import InvalidValue
-from truant.logs.request import Request
+from truant.tables.request import Request
 
 MOST_ARMS = 1_000
 MOST_MEDIATORS = 100

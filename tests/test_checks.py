@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,9 @@ from truant.compile import hot
 from truant.indices import Index
 from truant.policies import named, policy_names
 from truant.worlds import make
+
+VISITS = str(Path(__file__).parents[1] / "examples" / "visits.csv")
+NEEDED = {"table": {"data": VISITS, "arm": "mail", "mediator": "opened", "outcome": "spent"}}
 
 # a world that meets each assumption, with an identifiable table where that matters
 MEETS = {
@@ -25,7 +30,7 @@ MEETS = {
 
 @pytest.mark.parametrize("name", registry.names("world"))
 def test_worlds(name):
-    checks.check_world(make(name, seed=1))
+    checks.check_world(make(name, seed=1, **NEEDED.get(name, {})))
 
 
 @pytest.mark.parametrize("name", registry.names("assumption"))

@@ -222,8 +222,11 @@ def test_policies_lists_every_combination_and_name():
     assert sorted(rows) == sorted(policy_names())
     assert all(row["summary"] for row in rows.values())
     own = registry.find("assumption", "mar").parameters | registry.find("index", "epsilon-greedy").parameters
-    assert set(rows["mar-epsilon-greedy"]["parameters"]) == set(own)
-    assert rows["naive-ucb"]["parameters"] == {"alpha": 2.0}
+    assert set(rows["mar-epsilon-greedy"]["parameters"]) == {*own, "first_pulls"}
+    assert rows["naive-ucb"]["parameters"] == {"alpha": 2.0, "first_pulls": None}
+    *lines, last = run("policies").stdout.splitlines()
+    assert last == "All take first_pulls=N as well: pulls of each arm before any choice."
+    assert not any("first_pulls" in line for line in lines)
 
 
 def complete(words):

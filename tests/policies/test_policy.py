@@ -13,9 +13,11 @@ from truant.indices.greedy import EpsilonGreedy
 from truant.indices.index import Index
 from truant.indices.thompson import Thompson
 from truant.indices.ucb import Ucb
+from truant.lab.simulate import simulate
 from truant.policies import Policy, named, policy_names
 from truant.policies.policy import combine
 from truant.setting import Setting
+from truant.worlds import make
 
 SQUARE = Setting(
     arms=2,
@@ -80,6 +82,25 @@ def test_likelihood_policies_pull_every_arm_ten_times_first():
         assert named(name).curve(SQUARE, 1000).first_pulls == 1
 
 
+@pytest.mark.parametrize(
+    "name", ["mcar-ucb", "mar-ucb", "mar-plain-ucb", "mar-thompson", "mnar-ucb", "paper-mar", "oracle-ucb"]
+)
+def test_first_pulls_can_be_set_for_every_policy(name):
+    plain, more = named(name), named(f"{name}:first_pulls=7")
+    usual, curve = plain.curve(SQUARE, 1000), more.curve(SQUARE, 1000)
+    assert curve.first_pulls == 7 != usual.first_pulls
+    assert (curve.fill, curve.growth, more.index, more.name) == (
+        usual.fill,
+        usual.growth,
+        plain.index,
+        f"{name}:first_pulls=7",
+    )
+    np.testing.assert_array_equal(curve.parameters, usual.parameters)
+    world = make("mnar", seed=1, arms=3, K=3, L=3)
+    result = simulate(world, more, horizon=21, runs=1, seed=2, progress=False)
+    assert result.pulls.tolist() == [[[7, 7, 7]]]
+
+
 # Parameters
 
 
@@ -136,8 +157,11 @@ def test_an_unknown_parameter_is_refused_with_those_of_both_owners():
     with pytest.raises(UnknownName) as refusal:
         named("mcar-ucb:levle=2")
     assert str(refusal.value) == (
-        "Unknown parameter of 'mcar-ucb:levle=2': 'levle'; did you mean 'level'? Known: horizon, kappa, level."
+        "Unknown parameter of 'mcar-ucb:levle=2': 'levle'; did you mean 'level'? Known: "
+        "first_pulls, horizon, kappa, level."
     )
+    with pytest.raises(UnknownName, match="'first_pull'; did you mean 'first_pulls'"):
+        named("mar-ucb:first_pull=3")
     with pytest.raises(UnknownName, match="Unknown parameter of policy 'paper-mar': 'kappa'"):
         named("paper-mar:kappa=2")
     with pytest.raises(UnknownName, match="Unknown parameter of 'mcar-greedy:epsilon=1': 'epsilon'"):
@@ -158,6 +182,9 @@ def test_an_unknown_parameter_is_refused_with_those_of_both_owners():
         ("mar-epsilon-greedy:epsilon=2", "epsilon must be in [0, 1], got 2."),
         ("mar-epsilon-greedy:epsilon=some", "epsilon must be in [0, 1], got some."),
         ("paper-mcar:alpha=nan", "alpha must be a positive number, got nan."),
+        ("mar-ucb:first_pulls=0", "first_pulls must be a whole number of at least 1, got 0."),
+        ("mnar-ucb:first_pulls=2.5", "first_pulls must be a whole number of at least 1, got 2.5."),
+        ("paper-mar:first_pulls=many", "first_pulls must be a whole number, got 'many'."),
         ("mar-ucb:level", "Parameters are written key=value, got 'level'."),
     ],
 )

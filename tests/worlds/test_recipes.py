@@ -259,6 +259,30 @@ def test_clear_outcomes_tell_the_mediator(name: str) -> None:
     check_follows(alone, "beta", 5, 4)
 
 
+@pytest.mark.parametrize("name", ["mnar-clear", "mnar-hidden-clear"])
+def test_match_says_how_telling_the_mediator_is(name: str) -> None:
+    noise = []
+    for match in (0.0, 0.4, 0.7, 1.0):
+        world = discrete(name, 1, match=match)
+        mediators = np.swapaxes(world.joint / world.joint.sum(axis=1, keepdims=True), 1, 2)  # (a, y, m)
+        noise.append(mediators - match * np.eye(5))
+        np.testing.assert_allclose(world.joint.sum(axis=1), discrete(name, 1).joint.sum(axis=1), atol=1e-14)
+    for share, left in zip((0.6, 0.3, 0.0), noise[1:], strict=True):  # one seed, one draw, whatever the match
+        np.testing.assert_allclose(left, share * noise[0], atol=1e-12)
+    np.testing.assert_array_equal(discrete(name, 1, match=0.7).joint, discrete(name, 1).joint)
+
+
+@pytest.mark.parametrize("name", ["mediator-mnar-clear", "mediator-mnar-hidden-clear"])
+def test_match_says_how_telling_the_outcome_is(name: str) -> None:
+    noise = []
+    for match in (0.0, 0.4, 0.7, 1.0):
+        joint = discrete(name, 1, match=match).joint
+        noise.append(joint / joint.sum(axis=2, keepdims=True) - match * np.eye(5))
+    for share, left in zip((0.6, 0.3, 0.0), noise[1:], strict=True):
+        np.testing.assert_allclose(left, share * noise[0], atol=1e-12)
+    np.testing.assert_array_equal(discrete(name, 1, match=0.7).joint, discrete(name, 1).joint)
+
+
 def test_pbc_is_the_trial() -> None:
     world = real("pbc", 1)
     np.testing.assert_allclose(world.means, [0.4424, 0.4383], atol=5e-5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,12 @@ FloatArray = npt.NDArray[np.float64]
 Worlds = list[tuple[str, dict[str, Any]]]
 
 PULLS = 60_000  # per arm
-INSTANCES: Worlds = [(name, {}) for name in registry.names("world")]
+VISITS = str(Path(__file__).parents[2] / "examples" / "visits.csv")
+NEEDED: dict[str, dict[str, Any]] = {
+    "table": {"data": VISITS, "arm": "mail", "mediator": "opened", "outcome": "spent"}
+}
+ALWAYS_THE_SAME = ("pbc", "actg175", "table")
+INSTANCES: Worlds = [(name, NEEDED.get(name, {})) for name in registry.names("world")]
 INSTANCES += [
     ("mediator-mar", {"linked": True, "gamma": (0.2, 1.0)}),
     ("mnar", {"arms": 3, "K": 7, "L": 3}),
@@ -199,23 +205,27 @@ def test_revealed_hides_nothing_and_keeps_the_means(name: str, parameters: dict[
 
 @pytest.mark.parametrize("name", registry.names("world"))
 def test_one_seed_is_one_world(name: str) -> None:
-    first, second, other = (make(name, seed=seed) for seed in (11, 11, 12))
+    first, second, other = (make(name, seed=seed, **NEEDED.get(name, {})) for seed in (11, 11, 12))
     arms = every_arm(first, 50)
     for one, two in zip(first.pulls(arms, seed=3), second.pulls(arms, seed=3), strict=True):
         np.testing.assert_array_equal(one, two)
     np.testing.assert_array_equal(first.means, second.means)
-    if name not in ("confounded", "pbc", "mar-rare"):  # of which there are two, one, and one per place
+    if name not in ("confounded", "mar-rare", *ALWAYS_THE_SAME):  # of which there are two, one per place, one
         assert np.all(first.means != other.means)
 
 
 @pytest.mark.parametrize("name", registry.names("world"))
 def test_a_policy_is_told_the_truth(name: str) -> None:
-    world = make(name, seed=13)
+    world = make(name, seed=13, **NEEDED.get(name, {}))
     setting = world.setting
     assert setting.mediator_probabilities is not None
     assert setting.mediator_probabilities.shape == (setting.arms, setting.mediators)
     np.testing.assert_allclose(setting.mediator_probabilities.sum(axis=1), 1, atol=1e-12)
     means = getattr(world, "outcome_means", np.array([0.0, 1.0]))  # discrete worlds: levels from 0 to 1
+    if name in ("actg175", "table"):  # the range of the outcomes themselves
+        assert isinstance(world, RealWorld)
+        assert world.samples is not None
+        means = np.concatenate([cell for row in world.samples for cell in row])
     outside = means.min() < 0 or means.max() > 1
     assert (setting.low, setting.high) == ((means.min(), means.max()) if outside else (0.0, 1.0))
     if isinstance(world, DiscreteWorld):

@@ -26,6 +26,8 @@ def _listing(kind: str, summary: str) -> None:
             click.echo(json.dumps(rows, indent=2, default=str))
         else:
             _show(rows)
+            if kind == "policy":  # said once, for all
+                click.echo("All take first_pulls=N as well: pulls of each arm before any choice.")
 
 
 def _parts(kind: str) -> Iterable[dict[str, Any]]:
@@ -44,16 +46,19 @@ def _parts(kind: str) -> Iterable[dict[str, Any]]:
 def _policies() -> Iterable[dict[str, Any]]:
     from truant import registry
     from truant.policies import named
+    from truant.policies.policy import FIRST_PULLS
 
+    for_all = {FIRST_PULLS: None}  # None: the policy's own number
     assumptions, indices = list(_parts("assumption")), list(_parts("index"))
     for assumption in assumptions:
         for index in indices:
             name = f"{assumption['name']}-{index['name']}"
             if name in registry.names("policy"):  # it has a way of its own
                 continue
-            parameters = assumption["parameters"] | index["parameters"]
+            parameters = assumption["parameters"] | index["parameters"] | for_all
             yield {"name": name, "summary": named(name).summary, "parameters": parameters}
-    yield from _parts("policy")
+    for row in _parts("policy"):
+        yield row | {"parameters": row["parameters"] | for_all}
 
 
 def _show(rows: list[dict[str, Any]]) -> None:

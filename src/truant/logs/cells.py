@@ -11,12 +11,11 @@ import numpy as np
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue
 from truant.logs import checks, query
-from truant.logs.labels import in_order, mediator_levels
-from truant.logs.request import Request
 from truant.logs.source import Source
 from truant.setting import FloatArray, Setting
-
-MOST_LEVELS = 10  # distinct values of an outcome that is taken as discrete unless told otherwise
+from truant.tables.labels import in_order, mediator_levels
+from truant.tables.limits import MOST_LEVELS, check_arms, check_distinct
+from truant.tables.request import Request
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Cells:
 def collect(source: Source, request: Request, columns: query.Columns) -> Cells:
     """Run the aggregate; by outcome if that is discrete, as was said or as the first rows look."""
     look = query.first_look(source, columns)
-    checks.check_distinct(request, *(look[key] for key in columns.keys))
+    check_distinct(request, *(look[key] for key in columns.keys))
     low, high = (0.0, 0.0) if look["low"] is None else (look["low"], look["high"])
     checks.check_finite(request.outcome, low, high)
     pivot = sum(request.range or (low, high)) / 2
@@ -57,9 +56,9 @@ def assemble(request: Request, cuts: query.Cuts, cells: Cells, untyped: bool) ->
     rows = sum(cell["pulls"] for cell in cells.rows)
     kept = [cell for cell in cells.rows if cell["arm"] is not None]
     arms = in_order({cell["arm"] for cell in kept}, untyped)
-    checks.check_arms(request, list(arms.values()), rows)
+    check_arms(request, list(arms.values()), rows)
     mediators = _mediators(request, cuts, kept, untyped)
-    checks.check_distinct(request, len(arms), len(mediators))
+    check_distinct(request, len(arms), len(mediators))
     arm_code = {value: code for code, value in enumerate(arms)}
     level_code = {level: code for code, level in enumerate(mediators)}
     # of each cell, the arm and the row of its table; the last row is "mediator missing"

@@ -8,10 +8,7 @@ from typing import Any
 
 from truant.counts import LARGEST_OUTCOME
 from truant.errors import InvalidValue
-from truant.logs.request import Request
-
-MOST_ARMS = 1_000
-MOST_MEDIATORS = 100
+from truant.tables.request import Request
 
 
 def check_types(request: Request, picked: Any) -> None:
@@ -28,21 +25,6 @@ def check_types(request: Request, picked: Any) -> None:
             raise InvalidValue(f"Column {name!r} must be numbers, got {kind}; name another column.")
         if kind.is_nested():
             raise InvalidValue(f"Column {name!r} must hold plain values, got {kind}; name another column.")
-
-
-def check_distinct(request: Request, arms: int, *mediators: int) -> None:
-    """Not too many arms, nor too many levels of a mediator."""
-    if arms > MOST_ARMS:
-        raise InvalidValue(
-            f"At most {MOST_ARMS:,} arms can be compared, column {request.arm!r} holds more; "
-            "name the column that says which treatment a row had."
-        )
-    if max(mediators, default=0) <= MOST_MEDIATORS:
-        return
-    uncut = [part.column for part in request.parts if not part.classes]
-    remedy = f"cut numbers into classes, as in '{uncut[-1]}:3'" if uncut else "cut into fewer classes"
-    names = " x ".join(repr(part.column) for part in request.parts)
-    raise InvalidValue(f"A mediator may have at most {MOST_MEDIATORS} levels, {names} has more; {remedy}.")
 
 
 def check_finite(outcome: str, low: float, high: float) -> None:
@@ -102,18 +84,4 @@ def check_strays(request: Request, cells: Sequence[Mapping[str, Any]]) -> None:
         raise InvalidValue(
             f"Column {name!r} must be numbers, it holds {came}; if that stands for missing, "
             f"say so: missing_values={shown!r}."
-        )
-
-
-def check_arms(request: Request, arms: Sequence[Any], rows: int) -> None:
-    """Rows, and at least two arms to compare."""
-    if rows == 0:
-        raise InvalidValue("The table has no rows; there is nothing to analyse.")
-    if not arms:
-        raise InvalidValue(
-            f"None of the {rows} rows has an arm: column {request.arm!r} is missing throughout."
-        )
-    if len(arms) == 1:
-        raise InvalidValue(
-            f"At least two arms are needed to compare, column {request.arm!r} holds only {arms[0]!r}."
         )

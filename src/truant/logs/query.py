@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from truant.logs.request import Request
 from truant.logs.source import Source
 from truant.logs.values import Rules
+from truant.tables.request import Request
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -11,10 +11,10 @@ from truant.counts import Counts
 from truant.logs import query
 from truant.logs.cells import assemble, collect
 from truant.logs.checks import check_types
-from truant.logs.request import Request, understand
 from truant.logs.source import Source, find
 from truant.logs.values import Rules
 from truant.setting import Setting
+from truant.tables.request import Request, understand
 
 
 @dataclass(frozen=True, eq=False)

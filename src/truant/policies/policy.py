@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from truant import registry
@@ -11,7 +11,9 @@ from truant.assumptions import Assumption, Curve, Estimate
 from truant.counts import Counts
 from truant.errors import NotIdentified, unknown
 from truant.indices import Index
-from truant.setting import Setting
+from truant.setting import Setting, whole_number
+
+FIRST_PULLS = "first_pulls"  # the one parameter that every policy takes, whoever made it
 
 
 @dataclass(frozen=True)
@@ -52,24 +54,27 @@ def combine(assumption: Assumption, index: Index, name: str, summary: str = "") 
 
 
 def named(spec: str) -> Policy:
-    """The policy of that name, with parameters as in `mar-ucb:level=cautious`."""
+    """The policy of that name, with parameters as in `mar-ucb:level=cautious,first_pulls=5`."""
     name, parameters = registry.parse(spec)
+    first_pulls = parameters.pop(FIRST_PULLS, None)
     if name in registry.names("policy"):
-        part = registry.find("policy", name)
-        policy = part.build(**parameters)
-        assert isinstance(policy, Policy)
-        return Policy(
-            spec,
-            policy.index,
-            policy.curve,
-            policy.assumption,
-            policy.reveals,
-            policy.summary or part.summary,
-        )
-    pair = _split(name)
-    if pair is None:
-        raise unknown("policy", name, policy_names())
-    return _combined(spec, *pair, parameters)
+        policy = _registered(spec, registry.find("policy", name), parameters)
+    else:
+        pair = _split(name)
+        if pair is None:
+            raise unknown("policy", name, policy_names())
+        policy = _combined(spec, *pair, parameters)
+    return policy if first_pulls is None else _begun(policy, first_pulls)
+
+
+def _begun(policy: Policy, first_pulls: object) -> Policy:
+    """The same policy with this many pulls of each arm before any choice, instead of its own number."""
+    pulls = whole_number(FIRST_PULLS, first_pulls, at_least=1)
+
+    def curve(setting: Setting, horizon: int) -> Curve:
+        return replace(policy.curve(setting, horizon), first_pulls=pulls)
+
+    return replace(policy, curve=curve)
 
 
 def policy_names() -> list[str]:
@@ -86,20 +91,29 @@ def _split(name: str) -> tuple[registry.Part, registry.Part] | None:
     return None
 
 
+def _registered(spec: str, part: registry.Part, parameters: dict[str, Any]) -> Policy:
+    _check_known(f"parameter of policy {part.name!r}:", parameters, part.parameters)
+    policy = part.build(**parameters)
+    assert isinstance(policy, Policy)
+    return replace(policy, name=spec, summary=policy.summary or part.summary)
+
+
+def _check_known(what: str, parameters: dict[str, Any], known: Iterable[str]) -> None:
+    names = [*known, FIRST_PULLS]
+    for key in parameters:
+        if key not in names:
+            raise unknown(what, key, names)
+
+
 def _combined(
     spec: str, assumption: registry.Part, index: registry.Part, parameters: dict[str, Any]
 ) -> Policy:
-    own: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-    for key, value in parameters.items():
-        if key in assumption.parameters:
-            own[0][key] = value
-        elif key in index.parameters:
-            own[1][key] = value
-        else:
-            raise unknown(f"parameter of {spec!r}:", key, [*assumption.parameters, *index.parameters])
+    _check_known(f"parameter of {spec!r}:", parameters, [*assumption.parameters, *index.parameters])
+    believed = {key: value for key, value in parameters.items() if key in assumption.parameters}
+    followed = {key: value for key, value in parameters.items() if key not in believed}
     return combine(
-        assumption.build(**own[0]),
-        index.build(**own[1]),
+        assumption.build(**believed),
+        index.build(**followed),
         spec,
         f"{assumption.name} with {index.name}: {assumption.summary}",
     )

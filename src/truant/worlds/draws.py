@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from truant.errors import InvalidValue
-from truant.setting import FloatArray, whole_number
+from truant.setting import FloatArray, probabilities, whole_number
 
 Range = float | Sequence[float]  # one number (fixed), or the ends of a uniform draw
 
-MATCH = 0.7  # in the "clear" worlds: how often mediator and outcome have the same level
+MATCH = 0.7  # in the "clear" worlds, unless set: how often mediator and outcome have the same level
 
 
 def number(name: str, value: object) -> float:
@@ -34,6 +34,12 @@ def spread(value: object) -> float:
     if sd < 0:
         raise InvalidValue(f"sd must not be negative, got {sd:g}.")
     return sd
+
+
+def matching(rng: np.random.Generator, match: object, shape: tuple[int, ...]) -> FloatArray:
+    """`match` on the same level plus the rest of a Dirichlet(1) vector, shape (..., levels, levels)."""
+    same = float(probabilities("match", number("match", match)))
+    return same * np.eye(shape[-1]) + (1 - same) * dirichlet(rng, np.ones(shape))
 
 
 def probability_range(name: str, value: object) -> tuple[float, float]:

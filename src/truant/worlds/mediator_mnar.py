@@ -13,6 +13,7 @@ from truant.worlds.draws import (
     chances,
     dirichlet,
     hiding,
+    matching,
     matching_sizes,
     one_arm,
     sizes,
@@ -64,21 +65,22 @@ def mediator_mnar_clear(
     L: int = 5,
     gamma: Range = (0.5, 1.0),
     mediator_gamma: Range = (0.5, 1.0),
+    match: float = MATCH,
 ) -> DiscreteWorld:
-    """`mediator-mnar` with a telling mediator: the outcome has its level with probability .7 (K = L).
+    """`mediator-mnar` with a telling mediator: the outcome has its level with probability `match` (K = L).
 
-    P(y|m,a) is .7 on y = m plus .3 of a Dirichlet(1) vector, and the boosted arm has
+    P(y|m,a) is `match` on y = m plus the rest of a Dirichlet(1) vector, and the boosted arm has
     P(m|a) ~ Dirichlet(1,..,1,5): it is better because its high levels are likelier.
     """
-    joint = _clear_joint(rng, *matching_sizes("mediator-mnar-clear", arms, K, L))
+    joint = _clear_joint(rng, match, *matching_sizes("mediator-mnar-clear", arms, K, L))
     return _drawn(rng, joint, gamma, mediator_gamma)
 
 
 def mediator_mnar_hidden_clear(
-    rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5
+    rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5, match: float = MATCH
 ) -> DiscreteWorld:
     """`mediator-mnar-hidden` with the telling mediator of `mediator-mnar-clear` (K = L)."""
-    return _hidden(_clear_joint(rng, *matching_sizes("mediator-mnar-hidden-clear", arms, K, L)))
+    return _hidden(_clear_joint(rng, match, *matching_sizes("mediator-mnar-hidden-clear", arms, K, L)))
 
 
 def _sorted_joint(rng: np.random.Generator, arms: int, K: int, L: int) -> FloatArray:
@@ -88,11 +90,11 @@ def _sorted_joint(rng: np.random.Generator, arms: int, K: int, L: int) -> FloatA
     return dirichlet(rng, np.ones((arms, K)))[..., None] * outcomes
 
 
-def _clear_joint(rng: np.random.Generator, arms: int, K: int, L: int) -> FloatArray:
+def _clear_joint(rng: np.random.Generator, match: float, arms: int, K: int, L: int) -> FloatArray:
     weights = np.ones((arms, K))
     weights[one_arm(rng, arms), -1] = 5.0
     # not sorted: the levels are the outcomes', and a swap would break y = m
-    outcomes = MATCH * np.eye(K) + (1 - MATCH) * dirichlet(rng, np.ones((arms, K, L)))
+    outcomes = matching(rng, match, (arms, K, L))
     joint: FloatArray = dirichlet(rng, weights)[..., None] * outcomes
     return joint
 

@@ -1,7 +1,7 @@
 """Worlds in which the outcome hides itself, O ⟂ M given A, Y: the mediator is its shadow.
 
 In the plain worlds mediator and outcome have little to do with each other, so the shadow is faint; in the
-clear ones they have the same level with probability .7. In the hidden ones the good arm's high outcomes
+clear ones they have the same level with probability `match`. In the hidden ones the good arm's high outcomes
 stay away, and so do the other arms' low ones: dropping the missing rows then prefers a wrong arm.
 """
 
@@ -18,6 +18,7 @@ from truant.worlds.draws import (
     chances,
     dirichlet,
     hiding,
+    matching,
     matching_sizes,
     sizes,
 )
@@ -52,21 +53,30 @@ def mnar_hidden(rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int 
 
 
 def mnar_clear(
-    rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5, gamma: Range = (0.5, 1.0)
+    rng: np.random.Generator,
+    *,
+    arms: int = 10,
+    K: int = 5,
+    L: int = 5,
+    gamma: Range = (0.5, 1.0),
+    match: float = MATCH,
 ) -> DiscreteWorld:
-    """`mnar` with a telling mediator: it has the outcome's level with probability .7 (K = L).
+    """`mnar` with a telling mediator: it has the outcome's level with probability `match` (K = L).
 
-    P(y|a) is that of the `mnar` draw; else M is drawn from one Dirichlet(1) vector per arm and outcome.
+    P(y|a) is that of the `mnar` draw; else M is drawn from one Dirichlet(1) vector per arm and outcome, which may
+    give the outcome's level too. With match = 0 that vector is all there is, with 1 the mediator is the outcome.
     """
     _, joint = boosted_joint(rng, *matching_sizes("mnar-clear", arms, K, L))
     gammas = _by_outcome(rng, gamma, joint)
-    return DiscreteWorld(_clear(rng, joint), gammas)
+    return DiscreteWorld(_clear(rng, joint, match), gammas)
 
 
-def mnar_hidden_clear(rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5) -> DiscreteWorld:
+def mnar_hidden_clear(
+    rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5, match: float = MATCH
+) -> DiscreteWorld:
     """`mnar-hidden` with the telling mediator of `mnar-clear` (K = L)."""
     boosted, joint = boosted_joint(rng, *matching_sizes("mnar-hidden-clear", arms, K, L))
-    return DiscreteWorld(_clear(rng, joint), _hidden(boosted, joint))
+    return DiscreteWorld(_clear(rng, joint, match), _hidden(boosted, joint))
 
 
 def boosted_joint(rng: np.random.Generator, arms: int, K: int, L: int) -> tuple[int, FloatArray]:
@@ -85,10 +95,10 @@ def _hidden(boosted: int, joint: FloatArray) -> FloatArray:
     return hiding(arms, boosted, L)[:, None, :]
 
 
-def _clear(rng: np.random.Generator, joint: FloatArray) -> FloatArray:
-    """The same P(y|a), with P(m|y,a) = .7 on m = y plus .3 of a Dirichlet(1) vector."""
+def _clear(rng: np.random.Generator, joint: FloatArray, match: float) -> FloatArray:
+    """The same P(y|a), with P(m|y,a) `matching`."""
     arms, _, L = joint.shape
-    given = MATCH * np.eye(L) + (1 - MATCH) * dirichlet(rng, np.ones((arms, L, L)))  # (arms, y, m)
+    given = matching(rng, match, (arms, L, L))  # (arms, y, m)
     return np.swapaxes(joint.sum(axis=1)[..., None] * given, 1, 2)
 
 

@@ -21,7 +21,8 @@ class RealWorld(World):
     ----------
     mediator_probabilities : P(M=m|a), shape (arms, K).
     outcome_means : E[Y|m,a], shape (arms, K); None with `samples`.
-    observation : P(O=1|m,a), shape (arms, K); or (arms, 2, K), given the mediator missing or seen.
+    observation : P(O=1|m,a), shape (arms, K), in (0, 1]; or (arms, 2, K), given the mediator missing or seen,
+        where the former may be 0.
     outcome_sd : standard deviation of Y given m, a; a number or shape (arms, K).
     mediator_observation : P(Q=1|m,a), a number or broadcast to (arms, K).
     samples : instead of normal outcomes, samples[a][m] is an array to draw from; means and standard
@@ -54,8 +55,10 @@ class RealWorld(World):
             outcome_sd = [[cell.std() for cell in row] for row in samples]
         elif outcome_means is None:
             raise InvalidValue("A world needs outcome_means or samples, got neither.")
-        seen = probabilities("observation", observation, positive=True)
+        seen = probabilities("observation", observation)
         seen = seen if seen.ndim == 3 else np.repeat(_fit("observation", seen, shape)[:, None], 2, axis=1)
+        # without its mediator an outcome may never be seen; with it, each level must have a chance
+        probabilities("observation", seen[:, -1], positive=True)
         self.name = name
         self.mediator_probabilities = p
         self.outcome_means = _fit("outcome_means", finite("outcome_means", outcome_means), shape)

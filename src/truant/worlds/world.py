@@ -27,6 +27,8 @@ class World(ABC):
     means: FloatArray  # (arms,) true E[Y|a]
     draw: Callable[..., tuple[int, Any]]
     tables: tuple[Any, ...]  # what `draw` reads
+    arm_names: tuple[Any, ...] = ()  # what they are called in the table that they come from, if any
+    mediator_names: tuple[str, ...] = ()
 
     @abstractmethod
     def revealed(self) -> World:

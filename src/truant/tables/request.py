@@ -44,13 +44,14 @@ def understand(
     columns: Sequence[str],
     arm: str,
     outcome: str,
-    mediator: str | Iterable[str],
+    mediator: str | Iterable[str] | None,
     observed: str | None,
     levels: Iterable[float] | None,
     range: Sequence[float] | None,
 ) -> Request:
     """The request, if these columns can meet it; or a clear refusal."""
-    words = [mediator] if isinstance(mediator, str) else list(mediator or ())
+    one = isinstance(mediator, str) or not isinstance(mediator, Iterable)
+    words = [] if mediator is None else [mediator] if one else list(mediator)
     for column in (arm, outcome, *([] if observed is None else [observed])):
         _one_column(column, columns)
     parts = tuple(_part(word, columns) for word in words)
@@ -96,7 +97,8 @@ def _known_outcomes(
         ends = float(given[0]), float(given[1])
     if levels is None:
         return None, ends
-    values = tuple(sorted({float(value) for value in finite("levels", list(levels)).ravel()}))
+    listed = list(levels) if isinstance(levels, Iterable) else [levels]
+    values = tuple(sorted({float(value) for value in finite("levels", listed).ravel()}))
     if values:
         Setting(arms=2, levels=values)  # at least two
         if ends is not None and ends != (values[0], values[-1]):

@@ -1,0 +1,42 @@
+"""How many arms, mediator levels and outcome levels a table may have; more is a wrong column, most of the time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from truant.errors import InvalidValue
+from truant.tables.request import Request
+
+MOST_ARMS = 1_000
+MOST_MEDIATORS = 100
+MOST_LEVELS = 10  # distinct values of an outcome that is taken as discrete unless told otherwise
+
+
+def check_distinct(request: Request, arms: int, *mediators: int) -> None:
+    """Not too many arms, nor too many levels of a mediator."""
+    if arms > MOST_ARMS:
+        raise InvalidValue(
+            f"At most {MOST_ARMS:,} arms can be compared, column {request.arm!r} holds more; "
+            "name the column that says which treatment a row had."
+        )
+    if max(mediators, default=0) <= MOST_MEDIATORS:
+        return
+    uncut = [part.column for part in request.parts if not part.classes]
+    remedy = f"cut numbers into classes, as in '{uncut[-1]}:3'" if uncut else "cut into fewer classes"
+    names = " x ".join(repr(part.column) for part in request.parts)
+    raise InvalidValue(f"A mediator may have at most {MOST_MEDIATORS} levels, {names} has more; {remedy}.")
+
+
+def check_arms(request: Request, arms: Sequence[Any], rows: int) -> None:
+    """Rows, and at least two arms to compare."""
+    if rows == 0:
+        raise InvalidValue("The table has no rows; there is nothing to learn from.")
+    if not arms:
+        raise InvalidValue(
+            f"None of the {rows} rows has an arm: column {request.arm!r} is missing throughout."
+        )
+    if len(arms) == 1:
+        raise InvalidValue(
+            f"At least two arms are needed to compare, column {request.arm!r} holds only {arms[0]!r}."
+        )

@@ -1,0 +1,204 @@
+"""`table` and `from_table`: your own rows as a world, so that you can ask which policy would have served you."""
+
+from __future__ import annotations
+
+import functools
+import glob
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truant.errors import InvalidValue
+from truant.tables.request import Request, understand
+from truant.worlds.discrete import DiscreteWorld
+from truant.worlds.real import RealWorld
+from truant.worlds.replay import ESTIMATED, Chances, Replay
+from truant.worlds.tally import tally
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PARQUET = (".parquet", ".pq")
+CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+
+Stamp = tuple[int, int]  # when a file was changed, and its size: a changed file is read again
+
+
+def from_table(
+    data: Any,
+    *,
+    arm: str,
+    outcome: str,
+    mediator: str | Sequence[str] | None = (),
+    gamma: Chances = ESTIMATED,
+    mediator_gamma: Chances = ESTIMATED,
+    levels: Sequence[float] | None = None,
+    range: tuple[float, float] | None = None,
+) -> RealWorld | DiscreteWorld:
+    """A world that replays the rows of a table: each outcome is one of those observed in its (arm, mediator) cell.
+
+    P(m|a) is that of the rows whose mediator is known; an arm's true mean is the mean of its cells at these
+    weights: what `mar` estimates. So the world takes it as true that within a cell the missing outcomes are like the
+    observed ones. Arms and levels come in sorted order, as `arm_names` and `mediator_names` of the world say.
+
+    Parameters
+    ----------
+    data : pandas, polars or Arrow table (anything with `to_pandas`), dict of columns, or path of a CSV or Parquet
+        file. Missing is NULL, NaN or blank.
+    arm, outcome : columns. Rows without an arm are skipped.
+    mediator : column or columns; several combine into one; `NAME:3` cuts a number into thirds over all arms, ties to
+        the lower. None: no mediator.
+    gamma : P(O=1|m,a), "estimated" (as often as in the table: if nothing is missing there, nothing is here) or
+        chosen: one number for all, or a row of K numbers for each arm. Of a discrete outcome also K x L numbers for
+        each arm: it may then be missing depending on itself.
+    mediator_gamma : P(Q=1|a), "estimated" or chosen: one number, or one for each arm. Where the mediator is missing,
+        a real outcome is seen as often as in such rows of its arm, a discrete one as often as in others.
+    levels : all values of a discrete outcome, () for a real one; unless given, at most ten distinct values are
+        levels, as `analyze` takes them. Assumptions of the mnar kind need a discrete outcome.
+    range : lowest and highest outcome that policies are told; those observed unless given.
+    """
+    return replay_of(data, arm=arm, outcome=outcome, mediator=mediator, levels=levels, range=range).world(
+        gamma, mediator_gamma
+    )
+
+
+def table(
+    rng: np.random.Generator,
+    *,
+    data: str = "",
+    arm: str = "",
+    outcome: str = "",
+    mediator: str | Sequence[str] = (),
+    gamma: Chances = ESTIMATED,
+    mediator_gamma: Chances = ESTIMATED,
+    levels: Sequence[float] | None = None,
+    range: tuple[float, float] | None = None,
+) -> RealWorld | DiscreteWorld:
+    """Rows of your own file, drawn again: set data (CSV or Parquet), arm, outcome and mediator.
+
+    By name what `from_table` is in Python, with the same parameters; it is one world, whatever the seed.
+    """
+    for name, value in (("data", data), ("arm", arm), ("outcome", outcome)):
+        if isinstance(value, str) and not value:
+            raise InvalidValue(
+                f"World 'table' needs a file and its columns, as in data=visits.csv, arm=mail, outcome=spent; "
+                f"{name} is not set."
+            )
+    if not isinstance(data, str | os.PathLike):
+        raise InvalidValue(
+            f"World 'table' reads a file, got {type(data).__name__} as data; use truant.worlds.from_table."
+        )
+    return replay_of(data, arm=arm, outcome=outcome, mediator=mediator, levels=levels, range=range).world(
+        gamma, mediator_gamma
+    )
+
+
+def replay_of(
+    data: Any,
+    *,
+    arm: str,
+    outcome: str,
+    mediator: str | Sequence[str] | None = (),
+    levels: Sequence[float] | None = None,
+    range: tuple[float, float] | None = None,
+) -> Replay:
+    """The cells of a table, from which worlds with any missingness can be made; parameters as in `from_table`."""
+    wanted = (arm, outcome, mediator, None, levels, range)
+    if isinstance(data, str | os.PathLike):
+        path, stamp = _found(data)
+        return _replay_of_file(path, stamp, understand(_columns(path, stamp), *wanted))
+    frame = _frame(data)
+    names = [str(name) for name in frame.columns]
+    request = understand(names, *wanted)
+    picked = frame.iloc[:, [names.index(name) for name in request.names().values()]]
+    return tally(picked.set_axis(list(request.names()), axis=1), request, untyped=False)
+
+
+def _frame(data: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    if hasattr(data, "collect") and not hasattr(data, "to_pandas"):  # a lazy polars table
+        data = data.collect()
+    if isinstance(data, Mapping):
+        try:
+            return pd.DataFrame(data)
+        except ValueError as error:
+            raise InvalidValue(f"A dict of columns must make a table: {error}.") from None
+    frame = data.to_pandas() if hasattr(data, "to_pandas") else data
+    if not isinstance(frame, pd.DataFrame):
+        raise InvalidValue(
+            "data must be a pandas, polars or Arrow table, a dict of columns or the path of a file; "
+            f"got {type(data).__name__}."
+        )
+    return frame
+
+
+def _found(data: str | os.PathLike[str]) -> tuple[str, Stamp]:
+    """The file, with what tells whether it has changed since it was read."""
+    name = os.fspath(data)
+    path = Path(name).expanduser().absolute()
+    if not path.is_file():
+        raise InvalidValue(f"The file {name!r} does not exist; check the path.")
+    if not path.name.lower().endswith(CSV + PARQUET):
+        raise InvalidValue(f"The file name must end in {', '.join(CSV + PARQUET)}, got {name!r}.")
+    status = path.stat()
+    if status.st_size == 0:
+        raise InvalidValue(f"Cannot read {name!r}: it is empty; a table needs a header and rows.")
+    return os.fspath(path), (status.st_mtime_ns, status.st_size)
+
+
+# every run of a simulation asks for the world anew: what was read once is kept
+
+
+@functools.lru_cache(maxsize=8)
+def _columns(path: str, stamp: Stamp) -> tuple[str, ...]:
+    with _plain_errors(path):
+        if path.lower().endswith(PARQUET):
+            import pyarrow.parquet
+
+            return tuple(pyarrow.parquet.read_schema(path).names)
+        return tuple(_csv(path).columns)
+
+
+@functools.lru_cache(maxsize=8)
+def _replay_of_file(path: str, stamp: Stamp, request: Request) -> Replay:
+    names = request.names()
+    typed = path.lower().endswith(PARQUET)
+    with _plain_errors(path):
+        if typed:
+            import pyarrow.parquet
+
+            rows = pyarrow.parquet.read_table(path, columns=list(names.values()))
+            table = rows.to_pandas(ignore_metadata=True)
+        else:
+            import duckdb
+
+            table = _csv(path).select(*map(duckdb.ColumnExpression, names.values())).df()
+    return tally(table.set_axis(list(names), axis=1), request, untyped=not typed)
+
+
+def _csv(path: str) -> Any:
+    """All as text, read as `analyze` reads it, whatever the separator."""
+    import duckdb
+
+    return duckdb.connect().read_csv(glob.escape(path), header=True, all_varchar=True)
+
+
+@contextmanager
+def _plain_errors(path: str) -> Iterator[None]:
+    """Whatever a reader raises, as one sentence."""
+    import duckdb
+    import pyarrow
+
+    try:
+        yield
+    except (duckdb.Error, pyarrow.ArrowException, OSError) as error:
+        said = str(error).strip().partition("\n")[0].rstrip(".:;")
+        raise InvalidValue(f"Cannot read {path!r}: {said}; check that it is whole and readable.") from error
+
+
+parts = {"table": table}

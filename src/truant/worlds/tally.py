@@ -1,0 +1,221 @@
+"""From the columns of a data frame to the cells of a `Replay`, by the rules that logs are read by.
+
+Missing is NULL, NaN or blank. A mediator `NAME:3` is cut at the smallest values x with F(x) >= 1/3 and 2/3 over all
+rows that have an arm; ties go to the lower class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truant.counts import LARGEST_OUTCOME
+from truant.errors import InvalidValue
+from truant.setting import FloatArray, IntArray
+from truant.tables.labels import in_order, mediator_levels
+from truant.tables.limits import MOST_LEVELS, check_arms, check_distinct
+from truant.tables.request import Request
+from truant.worlds.replay import Replay
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def tally(table: pd.DataFrame, request: Request, untyped: bool) -> Replay:
+    """The cells of a table whose columns have the names of `request.names()`; `untyped`: all is text."""
+    has_arm = _known(table["arm"]).notna().to_numpy()
+    kept = table[has_arm]
+    arm_codes, values = _coded(request.arm, kept["arm"])
+    arms = in_order(values, untyped)
+    check_arms(request, list(arms.values()), len(table))
+    check_distinct(request, len(arms))
+    arm = _places(values, arms)[arm_codes]
+    mediator, mediators = _mediators(kept, request, untyped)
+    outcome = _numbers(request.outcome, kept["outcome"])
+    levels, low, high = _outcomes(request, outcome, _yes_or_no(kept["outcome"]))
+    n, K = len(arms), len(mediators)
+    observed, placed = ~np.isnan(outcome), mediator >= 0
+    cell = arm * K + mediator
+    rows = np.bincount(cell[placed], minlength=n * K).reshape(n, K)
+    both = placed & observed
+    order = np.argsort(cell[both], kind="stable")  # rows of a cell stay in the order of the table
+    ends = np.cumsum(np.bincount(cell[both], minlength=n * K))[:-1]
+    split = np.split(outcome[both][order], ends)
+    astray = np.bincount(arm[~placed] * 2 + observed[~placed], minlength=2 * n).reshape(n, 2)
+    replay = Replay(
+        arms=tuple(arms.values()),
+        mediators=mediators,
+        rows=rows,
+        outcomes=tuple(tuple(split[a * K : (a + 1) * K]) for a in range(n)),
+        astray=astray,
+        levels=levels,
+        low=low,
+        high=high,
+    )
+    _check_cells(request, replay)
+    return replay
+
+
+def _check_cells(request: Request, replay: Replay) -> None:
+    """Each arm has a row with its mediator, each cell that occurs an outcome to draw."""
+    for a, name in enumerate(replay.arms):
+        if not replay.rows[a].any():
+            raise InvalidValue(
+                f"The mediator of arm {name!r} is missing in all of its {replay.astray[a].sum()} rows; "
+                "leave the arm out, or the mediator."
+            )
+        for m, level in enumerate(replay.mediators):
+            count = replay.rows[a, m]
+            if count and not replay.outcomes[a][m].size:
+                where = f" with mediator {level!r}" if request.parts else ""
+                remedy = "name a mediator with fewer levels, or leave these rows out"
+                raise InvalidValue(
+                    f"Each cell needs an observed outcome to draw from, and arm {name!r}{where} has none in its "
+                    f"{count} rows; {remedy if request.parts else 'leave the arm out'}."
+                )
+
+
+def _mediators(table: pd.DataFrame, request: Request, untyped: bool) -> tuple[IntArray, tuple[str, ...]]:
+    """The level of each row (-1: missing), and what the levels are called."""
+    if not request.parts:
+        return np.zeros(len(table), np.int64), ("all",)
+    codes, found, cuts = [], [], []
+    for i, part in enumerate(request.parts):
+        column = table[f"mediator_{i}"]
+        points: tuple[float, ...] = ()
+        if part.classes:
+            numbers = _numbers(part.column, column)
+            points = _cut_points(numbers, part.classes)
+            codes.append(np.where(np.isnan(numbers), -1, np.searchsorted(points, numbers)))
+            found.append(list(range(len(points) + 1)))
+        else:
+            code, values = _coded(part.column, column)
+            codes.append(code)
+            found.append(values)
+        cuts.append(points)
+    check_distinct(request, 0, *map(len, found))
+    known = np.all([code >= 0 for code in codes], axis=0)
+    if not known.any():
+        names = " or ".join(repr(part.column) for part in request.parts)
+        raise InvalidValue(
+            f"The mediator is missing in every row: {names}; check the columns, or leave it out."
+        )
+    sizes = tuple(map(len, found))
+    crossed = np.ravel_multi_index([code[known] for code in codes], sizes)
+    distinct, inverse = np.unique(crossed, return_inverse=True)
+    combined = zip(*np.unravel_index(distinct, sizes), strict=True)
+    levels = [tuple(values[code] for values, code in zip(found, level, strict=True)) for level in combined]
+    names_by_level = mediator_levels(levels, request.parts, cuts, untyped)
+    check_distinct(request, 0, len(levels))
+    mediator = np.full(len(table), -1)
+    mediator[known] = _places(levels, names_by_level)[inverse]
+    return mediator, tuple(names_by_level.values())
+
+
+def _cut_points(numbers: FloatArray, classes: int) -> tuple[float, ...]:
+    """The values of rank ceil(n j / classes), j = 1 .. classes-1; equal ones are one."""
+    ranked = np.sort(numbers[~np.isnan(numbers)])
+    ranks = [-(-len(ranked) * j // classes) for j in range(1, classes)]
+    return tuple(sorted({float(ranked[rank - 1]) for rank in ranks if rank}))
+
+
+def _outcomes(
+    request: Request, outcome: FloatArray, yes_or_no: bool
+) -> tuple[tuple[float, ...] | None, float, float]:
+    """The levels of a discrete outcome (None: real), as given or found, and the range."""
+    seen = np.unique(outcome[~np.isnan(outcome)])
+    if not len(seen):
+        raise InvalidValue(
+            f"All {len(outcome)} outcomes in column {request.outcome!r} are missing; "
+            "at least one must be observed."
+        )
+    if np.abs(seen).max() > LARGEST_OUTCOME:
+        wrong = seen[np.abs(seen) > LARGEST_OUTCOME][0]
+        raise InvalidValue(
+            f"Outcomes must be missing or within ±{LARGEST_OUTCOME:g}, {request.outcome!r} holds {wrong:g}; "
+            "if that stands for missing, leave it blank."
+        )
+    low, high = float(seen[0]), float(seen[-1])
+    levels = request.levels
+    if levels is None and yes_or_no and request.range is None:
+        levels = (0.0, 1.0)
+    if levels:
+        others = seen[~np.isin(seen, levels)]
+        if len(others):
+            raise InvalidValue(
+                f"Outcomes must be one of the levels {', '.join(f'{level:g}' for level in levels)}; "
+                f"{request.outcome!r} holds {others[0]:g}; add the level, or leave it blank if it is missing."
+            )
+        return levels, levels[0], levels[-1]
+    least, most = request.range or (low, high)
+    if low < least or high > most:
+        raise InvalidValue(
+            f"Outcomes must be within the range {least:g} to {most:g}, {request.outcome!r} holds "
+            f"{low if low < least else high:g}; widen the range, or leave it blank if it is missing."
+        )
+    if least == most:
+        raise InvalidValue(
+            f"All observed outcomes of {request.outcome!r} are {low:g}; say what else they could be, "
+            "with levels or range."
+        )
+    # a range that the values do not span by themselves means a real outcome
+    few = levels is None and len(seen) <= MOST_LEVELS and (least, most) == (low, high)
+    return (tuple(seen.tolist()) if few else None), least, most
+
+
+def _known(column: pd.Series[Any]) -> pd.Series[Any]:
+    """The column as plain values, None where it is missing."""
+    values = column.astype(object)
+    blank = values.map(lambda value: isinstance(value, str) and not value.strip())
+    return values.mask(column.isna() | blank.astype(bool), None)
+
+
+def _coded(name: str, column: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
+    """Each row's number among the distinct values (-1: missing), and these."""
+    import pandas as pd
+
+    try:
+        codes, values = pd.factorize(_known(column).to_numpy())
+    except TypeError:
+        raise InvalidValue(f"Column {name!r} must hold plain values; name another column.") from None
+    return codes.astype(np.int64), list(values)
+
+
+def _places(values: list[Any], ordered: dict[Any, Any]) -> IntArray:
+    """Where each value comes among the keys of `ordered`."""
+    place = {value: i for i, value in enumerate(ordered)}
+    return np.array([place[value] for value in values], np.int64)
+
+
+def _yes_or_no(column: pd.Series[Any]) -> bool:
+    """Whether the column is of true and false, whatever it is kept as once some are missing."""
+    import pandas as pd
+
+    return pd.api.types.infer_dtype(column, skipna=True) == "boolean"
+
+
+def _numbers(name: str, column: pd.Series[Any]) -> FloatArray:
+    """The column as numbers, NaN where it is missing; true and false are 1 and 0."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object)
+    kind = column.dtype
+    if pd.api.types.is_bool_dtype(kind) or pd.api.types.is_numeric_dtype(kind):
+        return column.to_numpy(np.float64, na_value=np.nan)
+    if not (pd.api.types.is_object_dtype(kind) or pd.api.types.is_string_dtype(kind)):
+        raise InvalidValue(f"Column {name!r} must be numbers, got {kind}; name another column.")
+    values = _known(column)
+    words = {"true": 1.0, "false": 0.0, "nan": np.nan}
+    text = values.map(
+        lambda value: words.get(value.strip().lower(), value) if isinstance(value, str) else value
+    )
+    numbers = pd.to_numeric(text, errors="coerce").to_numpy(np.float64)
+    strays = text[np.isnan(numbers) & text.notna().to_numpy()]
+    if len(strays):
+        came = " and ".join(repr(value) for value in sorted(map(str, strays.unique()))[:3])
+        raise InvalidValue(
+            f"Column {name!r} must be numbers, it holds {came}; if that stands for missing, leave it blank."
+        )
+    return numbers

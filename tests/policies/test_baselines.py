@@ -91,14 +91,15 @@ def test_naive_ucb_is_algorithm_1_at_alpha_2(seed, low, high, scale):
 @seeds
 @pytest.mark.parametrize("alpha", [2.0, 0.5])
 def test_zero_ucb_counts_the_missing_as_zero(seed, low, high, scale, alpha):
-    """(sum of the observed)/N + sqrt(alpha log T/(2 N)), N all pulls."""
+    """(sum of the observed)/N + range sqrt(alpha log T/(2 N)), N all pulls."""
     setting, arms = setting_of(low, high, scale), pulls(seed, low, high)
     counts = fold(arms, setting)
     policy = named(f"zero-ucb:alpha={alpha}")
     found = at(policy, counts.table, setting, HORIZON)
     for a, (_, outcomes) in enumerate(arms):
         y = np.nan_to_num(outcomes, nan=0.0)
-        expected = [y.mean(), y.mean() + math.sqrt(alpha * math.log(HORIZON) / (2 * len(y)))]
+        bonus = (high - low) * math.sqrt(alpha * math.log(HORIZON) / (2 * len(y)))
+        expected = [y.mean(), y.mean() + bonus]
         np.testing.assert_allclose(found[a], expected, **NEAR)
         estimate = policy.estimate(counts, a, setting)
         assert estimate.mean == pytest.approx(y.mean(), rel=1e-11, abs=1e-12)

@@ -7,6 +7,7 @@ the compiled fills must give the same numbers on random pulls.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +67,11 @@ def assert_same(
 def hoeffding_mean(pulls: Pulls, alpha: float) -> tuple[float, float]:
     y = pulls[1][~np.isnan(pulls[1])]
     return (float(y.mean()), math.sqrt(alpha / (2 * len(y)))) if len(y) else (np.nan, np.inf)
+
+
+def widened(expected: list[tuple[float, float]], setting: Setting) -> list[tuple[float, float]]:
+    """Hoeffding's width is that of range 1, times the range."""
+    return [(mean, (setting.high - setting.low) * width) for mean, width in expected]
 
 
 def over_levels(pulls: Pulls, p: dict[int, float], alpha: float, factor: float) -> tuple[float, float]:
@@ -171,7 +177,7 @@ def test_mcar(seed, low, high, alpha):
     rng = np.random.default_rng(seed)
     setting = Setting(arms=len(SIZES), mediators=3, low=low, high=high)
     arms = [real_pulls(rng, size, 3, low) for size in SIZES]
-    expected = [hoeffding_mean(pulls, alpha) for pulls in arms]
+    expected = widened([hoeffding_mean(pulls, alpha) for pulls in arms], setting)
     assert_same(named(f"paper-mcar:alpha={alpha}"), arms, setting, expected, rtol=1e-12, atol=1e-12)
 
 
@@ -188,11 +194,12 @@ def test_mar(seed, low, high, alpha):
     arms = [real_pulls(rng, size, K, low) for size in SIZES]
     near = {"rtol": 1e-12, "atol": 1e-12}
     known = [over_levels(pulls, dict(enumerate(p[a])), alpha, 1) for a, pulls in enumerate(arms)]
+    known = widened(known, setting)
     assert_same(named(f"paper-mar-known:alpha={alpha}"), arms, setting, known, **near)
-    estimated = [estimated_levels(pulls, alpha) for pulls in arms]
+    estimated = widened([estimated_levels(pulls, alpha) for pulls in arms], setting)
     assert_same(named(f"paper-mar:alpha={alpha}"), arms, setting, estimated, **near)
     holes = [real_pulls(rng, size, K, low, q=0.6) for size in SIZES]
-    on_seen = [seen_mediators(pulls, alpha) for pulls in holes]
+    on_seen = widened([seen_mediators(pulls, alpha) for pulls in holes], setting)
     assert_same(named(f"paper-mediator-mar:alpha={alpha}"), holes, setting, on_seen, **near)
     assert any(math.isinf(width) for _, width in known + estimated + on_seen)
     assert sum(math.isfinite(width) for _, width in known + estimated + on_seen) >= 6
@@ -387,6 +394,7 @@ def test_all_but_algorithm_1_begin_with_log_squared_pulls_of_each_arm(horizon, p
 def test_the_loop_makes_the_first_pulls():
     """T = 300: ceil(log(300)^2) = 33 of each of three arms, the best of which then wins; T = 30: 10 of each."""
     world = RealWorld(np.full((3, 2), 0.5), [[0.0, 0.0], [9.0, 9.0], [0.0, 0.0]], 0.9, outcome_sd=0.1)
+    world.setting = replace(world.setting, low=0.0, high=1.0)  # told too small a range, it does not explore
     long = simulate(world, "paper-mar", horizon=300, runs=1, threads=1)
     assert long.pulls[0, 0].tolist() == [33, 234, 33]
     short = simulate(world, "paper-mar", horizon=30, runs=1, threads=1)

@@ -14,7 +14,7 @@ from truant.compile import hot
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.indices.thompson import Thompson
 from truant.indices.ucb import Ucb
-from truant.policies.paper import paper_mcar, ucb
+from truant.policies.paper import paper_mcar, ucb, width
 from truant.policies.policy import Policy, combine
 from truant.setting import FloatArray, Setting
 
@@ -40,7 +40,7 @@ class Zero(Assumption):
 
     def curve(self, setting: Setting) -> Curve:
         """S/N with the width of the classical UCB."""
-        return Curve(fill=fill_zero, parameters=per_arm(setting, setting.centre))
+        return Curve(fill=fill_zero, parameters=per_arm(setting, setting.centre, width(setting) ** 2 / 2))
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """S/N, every missing outcome counted as 0."""
@@ -60,13 +60,13 @@ def fill_zero(
     knots: FloatArray,
     values: FloatArray,
 ) -> None:
-    """(S + n c)/N + sqrt(alpha log T/(2 N)); sums are about c."""
+    """(S + n c)/N + range sqrt(alpha log T/(2 N)); sums are about c."""
     pulls = total = 0.0
     for m in range(row.shape[0]):
         pulls += row[m, PULLS]
         total += row[m, SUM] + parameters[0] * row[m, OBSERVED]
     pulls = max(pulls, 1.0)
-    straight(total / pulls, 1.0 / (2.0 * pulls), knots, values)
+    straight(total / pulls, parameters[1] / pulls, knots, values)
 
 
 def zero_ucb(alpha: float = 2.0) -> Policy:

@@ -30,6 +30,11 @@ def first_pulls(horizon: int) -> int:
     return max(1, math.ceil(math.log(horizon) ** 2))
 
 
+def width(setting: Setting) -> float:
+    """The range of the outcomes: Hoeffding's widths, as printed, are for a range of 1."""
+    return setting.high - setting.low
+
+
 def ucb(alpha: float) -> Ucb:
     """Looks at z = sqrt(alpha log T)."""
     number = isinstance(alpha, int | float | np.number) and not isinstance(alpha, bool)
@@ -47,7 +52,7 @@ def paper_mcar(alpha: float = 2.0) -> Policy:
     """Algorithm 1: mean of the observed outcomes, Hoeffding width."""
 
     def curve(setting: Setting, horizon: int) -> Curve:
-        parameters = per_arm(setting, setting.centre)
+        parameters = per_arm(setting, setting.centre, width(setting) ** 2 / 2)
         return Curve(fill=fill_mcar, follow=add_up, parameters=parameters, memory=lambda knots: 3)
 
     return paper_policy(alpha, Mcar(), curve)
@@ -70,7 +75,7 @@ def fill_mcar(
     knots: FloatArray,
     values: FloatArray,
 ) -> None:
-    """S/n + sqrt(alpha log T/(2 n)); infinite until an outcome is observed."""
+    """S/n + range sqrt(alpha log T/(2 n)); infinite until an outcome is observed."""
     if not memory[2]:
         for m in range(row.shape[0]):
             memory[0] += row[m, OBSERVED]
@@ -80,7 +85,7 @@ def fill_mcar(
     if n == 0.0:
         values[:] = np.inf
     else:
-        straight(parameters[0] + memory[1] / n, 0.5 / n, knots, values)
+        straight(parameters[0] + memory[1] / n, parameters[1] / n, knots, values)
 
 
 def paper_mar_known(alpha: float = 2.0) -> Policy:
@@ -89,7 +94,9 @@ def paper_mar_known(alpha: float = 2.0) -> Policy:
     def curve(setting: Setting, horizon: int) -> Curve:
         assumption.check(setting)
         assert setting.mediator_probabilities is not None
-        parameters = np.hstack([per_arm(setting, setting.centre, 1.0), setting.mediator_probabilities])
+        parameters = np.hstack(
+            [per_arm(setting, setting.centre, width(setting)), setting.mediator_probabilities]
+        )
         return Curve(fill=fill_mar_known, parameters=parameters, first_pulls=first_pulls(horizon))
 
     assumption = Mar(known=True)
@@ -100,7 +107,7 @@ def paper_mar(alpha: float = 2.0) -> Policy:
     """Algorithm 3: mediator distribution estimated, eight times the width."""
 
     def curve(setting: Setting, horizon: int) -> Curve:
-        parameters = per_arm(setting, setting.centre, 8.0)
+        parameters = per_arm(setting, setting.centre, 8.0 * width(setting))
         return Curve(fill=fill_mar, parameters=parameters, first_pulls=first_pulls(horizon))
 
     return paper_policy(alpha, Mar(), curve)
@@ -110,7 +117,7 @@ def paper_mediator_mar(alpha: float = 2.0) -> Policy:
     """Algorithm 3 on the pulls with the mediator seen."""
 
     def curve(setting: Setting, horizon: int) -> Curve:
-        parameters = per_arm(setting, setting.centre, 8.0)
+        parameters = per_arm(setting, setting.centre, 8.0 * width(setting))
         return Curve(fill=fill_mediator_mar, parameters=parameters, first_pulls=first_pulls(horizon))
 
     return paper_policy(alpha, MediatorMar(), curve)
@@ -125,7 +132,7 @@ def weighted(
     knots: FloatArray,
     values: FloatArray,
 ) -> None:
-    """Sum p mu_m + factor sqrt(alpha log T/2 sum p^2/n_m), with p/pulls for p."""
+    """Sum p mu_m + factor range sqrt(alpha log T/2 sum p^2/n_m), with p/pulls for p."""
     mean = error = 0.0
     for m in range(len(p)):
         if p[m] > 0.0:

@@ -73,7 +73,7 @@ NEAR = {"rtol": 1e-11, "atol": 1e-10}
 @everywhere
 @seeds
 def test_naive_ucb_is_algorithm_1_at_alpha_2(seed, low, high, scale):
-    """Mean of the observed + sqrt(2 log T/(2 n)); infinite before the first."""
+    """Mean of the observed + range sqrt(2 log T/(2 n)); infinite before the first."""
     setting, arms = setting_of(low, high, scale), pulls(seed, low, high)
     table = fold(arms, setting).table
     found = at(named("naive-ucb"), table, setting, HORIZON)
@@ -83,7 +83,7 @@ def test_naive_ucb_is_algorithm_1_at_alpha_2(seed, low, high, scale):
         if len(y) == 0:
             assert np.all(found[a] == np.inf)
         else:
-            expected = [y.mean(), y.mean() + math.sqrt(math.log(HORIZON) / len(y))]
+            expected = [y.mean(), y.mean() + (high - low) * math.sqrt(math.log(HORIZON) / len(y))]
             np.testing.assert_allclose(found[a], expected, **NEAR)
 
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from truant.errors import TruantError
     from truant.lab.result import Simulation
     from truant.lab.simulate import simulate
-    from truant.lab.sweep import sweep
-    from truant.lab.sweep_result import SweepResult
+    from truant.lab.sweeps.result import SweepResult
+    from truant.lab.sweeps.sweep import sweep
     from truant.logs.analyze import analyze
     from truant.policies import Policy
     from truant.policies import named as policy
@@ -43,14 +43,14 @@ _PLACES = {
     "Policy": ("truant.policies", "Policy"),
     "Setting": ("truant.setting", "Setting"),
     "Simulation": ("truant.lab.result", "Simulation"),
-    "SweepResult": ("truant.lab.sweep_result", "SweepResult"),
+    "SweepResult": ("truant.lab.sweeps.result", "SweepResult"),
     "TruantError": ("truant.errors", "TruantError"),
     "analyze": ("truant.logs.analyze", "analyze"),
     "checks": ("truant.checks", ""),
     "datasets": ("truant.datasets", ""),
     "policy": ("truant.policies", "named"),
     "simulate": ("truant.lab.simulate", "simulate"),
-    "sweep": ("truant.lab.sweep", "sweep"),
+    "sweep": ("truant.lab.sweeps.sweep", "sweep"),
     "theory": ("truant.theory", ""),
     "world": ("truant.worlds", "make"),
     "worlds": ("truant.worlds", ""),

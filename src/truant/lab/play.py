@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -54,6 +55,11 @@ class Played(NamedTuple):
     pulls: IntArray  # of each arm
     counts: Counts
     nanoseconds: float
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def checkpoints(horizon: int) -> IntArray:

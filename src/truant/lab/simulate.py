@@ -12,8 +12,7 @@ import numpy as np
 from truant import registry
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
-from truant.lab.backend import cores
-from truant.lab.play import Plan, checkpoints, played
+from truant.lab.play import Plan, checkpoints, cores, played
 from truant.lab.progress import progress_bar
 from truant.lab.result import Simulation
 from truant.policies import Policy, named

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from truant.errors import MissingExtra, unknown
+from truant.lab.play import cores
 from truant.setting import whole_number
 
 BACKENDS = ("threads", "processes", "ray")
@@ -42,11 +43,6 @@ def workers(
             return results
 
         yield run
-
-
-def cores() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from truant import registry
 from truant.files import written_whole
 from truant.lab.play import played
-from truant.lab.study import Point, Study, at, plan_at
+from truant.lab.sweeps.study import Point, Study, at, plan_at
 from truant.setting import FloatArray, IntArray
 
 RUNS = 100  # of a task, at least: less would cost more to hand out than to do

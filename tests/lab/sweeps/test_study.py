@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 from truant.errors import TruantError, UnknownName
-from truant.lab.study import check
-from truant.lab.study_file import read_study, study_of
+from truant.lab.sweeps.study import check
+from truant.lab.sweeps.study_file import read_study, study_of
 
 SMALL = {"policies": ["naive-ucb"], "worlds": ["mcar"]}
 

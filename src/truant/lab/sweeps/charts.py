@@ -1,26 +1,20 @@
-"""The summary page of a sweep: where does each policy win, and how does regret move with what varies."""
+"""The charts of a sweep: regret along what varies, who wins where, and heat maps; section by section."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
+import pandas as pd
 
 from truant.charts.sweep import joined, parameter_chart, regret_heatmap, regret_span, winner_map
-from truant.lab.study import Block, shown
-from truant.report.document import Cell, Figure, Table, rendered, spec_of, write_page
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from truant.lab.sweep_result import SweepResult
+from truant.lab.sweeps.study import Block, Study, shown
+from truant.lab.sweeps.table import policy_column, world_column
 
 PANELS = 6  # of one chart; results.parquet has them all
-MOST_ROWS = 200  # of the table on the page
 
 
 @dataclass(frozen=True)
@@ -42,90 +36,26 @@ class Way:
     values: tuple[Any, ...]
 
 
-def write(result: SweepResult) -> Path:
-    """Write index.html."""
-    study = result.study
-    sections: list[dict[str, Any]] = [
-        {"heading": heading, "about": about, "charts": [_figure(chart) for chart in several]}
-        for heading, about, several in zip(*_headings(result), charts(result), strict=True)
-    ]
-    figures = [figure for section in sections for figure in section["charts"]]
-    rows = len(result.rows)
-    versions = ", ".join(f"{name} {number}" for name, number in result.summary()["versions"].items())
-    page = rendered(
-        "sweep.html",
-        figures,
-        title=study.title,
-        about=[study.description] if study.description else [],
-        facts=[
-            ("points", f"{sum(1 for _ in study.points()):,}"),
-            ("policies", f"{len({row['policy'] for row in result.rows}):,}"),
-            ("runs of each", f"{study.runs:,}"),
-            ("rounds played", _large(sum(row["horizon"] * row["runs"] for row in result.rows))),
-        ],
-        verdict=verdict(result),
-        sections=sections,
-        table=_table(result),
-        left_out=max(0, rows - MOST_ROWS),
-        made=f"Seed {study.seed}; {versions}. The last call took {result.seconds:,.0f} s; "
-        f"all runs together {result.kernel_seconds:,.0f} s in the compiled loop.",
-        source=study.source,
-    )
-    return write_page(page, result.page)
-
-
-def verdict(result: SweepResult) -> str:
-    """Who wins how often, in a sentence."""
-    table = result.table()
-    contest = table[table["behind_mean"].notna()]
-    points = int(contest["best"].sum())
-    if not points:
-        return "No policy of this study can be compared with another."
-    wins = contest[contest["best"]]["policy"].value_counts()
-    good = contest[contest["as_good"]]["policy"].value_counts().reindex(wins.index)
-    parts = [
-        f"{policy} has the lowest mean regret at {wins[policy]:,} of {points:,} points"
-        f" (at {good[policy]:,} nothing is clearly better)"
-        for policy in wins.index[:3]
-    ]
-    return "; ".join(parts) + "."
-
-
-def charts(result: SweepResult) -> list[list[NamedChart]]:
+def sweep_charts(study: Study, table: pd.DataFrame) -> list[list[NamedChart]]:
     """The charts of each section: all blocks beside one another if each is one point, then block by block."""
-    table = result.table()
     sections = []
-    if _overview(result):
-        sections.append([_overview_chart(result, table)])
+    if one_point_each(study):
+        sections.append([_overview_chart(study, table)])
         return sections
-    for block in result.study.blocks:
+    for block in study.blocks:
         sections.append(_block_charts(block, table[table["block"] == block.number + 1]))
     return sections
 
 
-def _headings(result: SweepResult) -> tuple[list[str], list[str]]:
-    if _overview(result):
-        horizons = {row["horizon"] for row in result.rows}
-        return ["All worlds"], [f"{result.study.runs:,} runs of {_one_or_more(horizons)} rounds."]
-    about = []
-    for block in result.study.blocks:
-        fixed = ", ".join(f"{key} = {shown(value)}" for key, value in block.fixed.items())
-        varied = "; ".join(f"{way.label}: {_words(way.values)}" for way in _ways(block))
-        horizon = "" if len(block.horizons) > 1 else f"{block.horizons[0]:,} rounds"
-        words = [f"World {block.world}", fixed, horizon, f"varied: {varied}" if varied else ""]
-        about.append(". ".join(word for word in words if word) + ".")
-    return [block.title for block in result.study.blocks], about
-
-
-def _overview(result: SweepResult) -> bool:
+def one_point_each(study: Study) -> bool:
     """Whether each block is a single point: then they are the columns of one map."""
-    blocks = result.study.blocks
-    single = all(not _ways(block) for block in blocks)
+    blocks = study.blocks
+    single = all(not ways_of(block) for block in blocks)
     return single and not any(choice.varied for block in blocks for choice in block.choices)
 
 
-def _overview_chart(result: SweepResult, table: pd.DataFrame) -> NamedChart:
-    titles = {block.number + 1: block.title for block in result.study.blocks}
+def _overview_chart(study: Study, table: pd.DataFrame) -> NamedChart:
+    titles = {block.number + 1: block.title for block in study.blocks}
     cells = table.assign(x=table["block"].map(titles), y=table["policy"], mean=table["regret_mean"])
     if len(titles) == 1:
         cells = cells.assign(x=cells["policy"], y="")
@@ -137,7 +67,7 @@ def _overview_chart(result: SweepResult, table: pd.DataFrame) -> NamedChart:
 
 
 def _block_charts(block: Block, table: pd.DataFrame) -> list[NamedChart]:
-    ways = sorted(_ways(block), key=lambda way: -len(way.values))
+    ways = sorted(ways_of(block), key=lambda way: -len(way.values))
     found = []
     own = _policy_ways(block)
     if own:
@@ -155,10 +85,8 @@ def _block_charts(block: Block, table: pd.DataFrame) -> list[NamedChart]:
     return found
 
 
-def _ways(block: Block) -> list[Way]:
+def ways_of(block: Block) -> list[Way]:
     """What varies in the world: its parameters, and the horizon."""
-    from truant.lab.sweep_result import world_column
-
     ways = [
         Way(world_column(axis.name.split(",")[0]), axis.name.replace(",", " = "), axis.values)
         for axis in block.axes
@@ -171,8 +99,6 @@ def _ways(block: Block) -> list[Way]:
 
 def _policy_ways(block: Block) -> list[Way]:
     """What varies in the policies."""
-    from truant.lab.sweep_result import policy_column
-
     values: dict[str, dict[Any, None]] = {}
     for choice in block.choices:
         for key, value in choice.varied.items():
@@ -193,8 +119,6 @@ def _policy_chart(block: Block, table: pd.DataFrame, own: list[Way], ways: list[
             for row in part[part[way.column].isna()].to_dict("records")
             for end in ends
         ]
-        import pandas as pd
-
         whole = pd.concat([lines, pd.DataFrame(flat)]) if flat else lines
         drawn.append((title, _line_table(whole, way, "family")))
     chart = _drawn(drawn, way.label)
@@ -212,8 +136,6 @@ def _curves(block: Block, table: pd.DataFrame, ways: list[Way]) -> NamedChart:
 
 
 def _drawn(panels: Sequence[tuple[str, pd.DataFrame]], label: str) -> alt.TopLevelMixin:
-    import pandas as pd
-
     span = regret_span(pd.concat([part for _, part in panels]))
     wide = len(panels) == 1
     drawn = [
@@ -248,8 +170,6 @@ def _line_table(part: pd.DataFrame, way: Way, line: str) -> pd.DataFrame:
 
 def _winners(block: Block, table: pd.DataFrame, ways: list[Way]) -> NamedChart:
     """The map of who wins, over the two ways with the most values."""
-    import pandas as pd
-
     policies = list(dict.fromkeys(table[table["behind_mean"].notna()]["policy"]))
     across, down = ways[0], ways[1] if len(ways) > 1 else None
     panels, left_out = _panels(table, ways[2:])
@@ -339,57 +259,6 @@ def _text(way: Way, value: Any) -> str:
     return f"{value:,}" if way.column == "horizon" else shown(value)
 
 
-def _table(result: SweepResult) -> Table:
-    """The first rows of the summary, with what varies."""
-    ways = {way.column: way.label for block in result.study.blocks for way in _ways(block)}
-    columns = ["policy", "world", *ways.values(), "regret", "se", "median", "best arm", "behind the best"]
-    rows = []
-    for row in result.rows[:MOST_ROWS]:
-        cells = [Cell(row["policy"]), Cell(row["world"])]
-        cells += [Cell("–" if row[column] is None else shown(row[column])) for column in ways]
-        cells += [Cell(_number(row["regret_mean"]), best=row["best"]), Cell(_number(row["regret_se"]))]
-        cells += [Cell(_number(row["regret_median"])), Cell(f"{row['best_arm_share']:.1%}")]
-        behind, error = row["behind_mean"], row["behind_se"]
-        words = "" if row["best"] or behind is None else f"+{_number(behind)}"
-        cells.append(Cell(words, f"± {_number(error)}" if words and error is not None else ""))
-        rows.append(cells)
-    return Table("Regret of each policy at each point; ★ is the lowest of its point", columns, rows, words=2)
-
-
-def _figure(chart: NamedChart) -> Figure:
-    return Figure(
-        chart.name,
-        spec_of(chart.chart),
-        f"{chart.heading}. {chart.sentence}",
-        chart.heading,
-        chart.sentence,
-        False,
-    )
-
-
 def _id(block: Block, name: str) -> str:
     plain = "".join(letter if letter.isalnum() else "-" for letter in name.lower())
     return f"world-{block.number + 1}-{plain}"
-
-
-def _words(values: Sequence[Any]) -> str:
-    if len(values) <= 6:
-        return ", ".join(shown(value) for value in values)
-    return f"{shown(values[0])} to {shown(values[-1])} ({len(values)} values)"
-
-
-def _one_or_more(horizons: set[int]) -> str:
-    return " or ".join(f"{horizon:,}" for horizon in sorted(horizons))
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def _large(value: float) -> str:
-    for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
-        if value >= size:
-            return f"{value / size:.3g} {word}"
-    return f"{value:,.0f}"

@@ -13,7 +13,7 @@ import numpy as np
 
 from truant import registry
 from truant.errors import InvalidValue, unknown
-from truant.lab.study import Axis, Block, Choice, Study, at, shown
+from truant.lab.sweeps.study import Axis, Block, Choice, Study, at, shown
 from truant.policies import named
 from truant.setting import whole_number
 from truant.worlds.draws import number

@@ -19,8 +19,8 @@ from click.testing import CliRunner
 import truant
 from truant.cli import cli
 from truant.errors import InvalidValue, MissingExtra, UnknownName
-from truant.lab import sweep as lab
-from truant.lab.task import RUNS, chunks
+from truant.lab.sweeps import sweep as lab
+from truant.lab.sweeps.task import RUNS, chunks
 
 TEXT = """
 title = "A small one"
@@ -228,7 +228,7 @@ def test_a_damaged_part_is_made_again(study, whole, counted):
 def test_other_code_other_parts(study, counted, monkeypatch):
     truant.sweep(study)
     counted.clear()
-    monkeypatch.setattr("truant.lab.task._code", lambda: "another version")
+    monkeypatch.setattr("truant.lab.sweeps.task._code", lambda: "another version")
     truant.sweep(study)
     assert sum(len(task.policies) * task.runs for task in counted) == 210 * PAIRS
 
@@ -271,7 +271,7 @@ worlds = [{ name = "mcar", vary = { gamma = { from = 0.025, to = 1.0, steps = 40
 # a sweep that takes its time over each part, so that a kill finds it in the middle
 SLOW = """
 import sys, time
-from truant.lab import sweep, task
+from truant.lab.sweeps import sweep, task
 write = task.Parts.write
 def slowly(self, *arguments):
     print("at work", flush=True)

@@ -14,13 +14,13 @@ import numpy as np
 
 from truant.errors import InvalidValue
 from truant.files import written_whole
-from truant.lab.backend import workers
 from truant.lab.play import played
 from truant.lab.progress import progress_bar
-from truant.lab.study import Study, check, plan_at
-from truant.lab.study_file import read_study, study_of
-from truant.lab.sweep_result import SweepResult, gather
-from truant.lab.task import Parts, Task, tasks, work
+from truant.lab.sweeps.backend import workers
+from truant.lab.sweeps.result import SweepResult, gather
+from truant.lab.sweeps.study import Study, check, plan_at
+from truant.lab.sweeps.study_file import read_study, study_of
+from truant.lab.sweeps.task import Parts, Task, tasks, work
 
 
 def sweep(

@@ -1,0 +1,1 @@
+"""Sweeps: whole studies from one file, wherever they run."""

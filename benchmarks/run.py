@@ -20,6 +20,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))  # so that `python benchmarks/run.py` finds the others
 
+from sweeps import memory_rows, ray_rows, sweep_rows
+
 from logs import logs_rows
 from truant.lab.simulate import simulate
 from truant.worlds import World, make
@@ -253,6 +255,13 @@ def main() -> None:
         "\n".join(memory()),
         "## Logs: ten million rows\n\nThe reduction to counts beside the same GROUP BY typed into DuckDB by hand.",
         "\n".join(logs_rows()),
+        "## Sweeps on two cores\n\nThe whole sweep, page and all, beside the CPU time of its runs in the compiled loop; the best "
+        "of three.",
+        "\n".join(sweep_rows(judged)),
+        "On Ray (a local cluster), start-up aside: what 1200 runs take beyond 400; tasks of a second or more.",
+        "\n".join(ray_rows(judged)),
+        "Memory does not grow with the study:",
+        "\n".join(memory_rows()),
         "## Start, with a warm cache",
         "\n".join(start_up()),
     ]

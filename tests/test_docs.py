@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from click.testing import CliRunner
 import truant
 from truant import checks, registry
 from truant.cli import cli
+from truant.lab.sweeps.study import check
+from truant.lab.sweeps.study_file import study_of
 
 ROOT = Path(__file__).parents[1]
 
@@ -54,6 +57,13 @@ def test_command_line_examples(tmp_path):
         assert result.exit_code == 0, result.output
         assert result.output
     assert "<svg" in (tmp_path / "regret.svg").read_text(encoding="utf-8")
+
+
+def test_studies_in_the_docs_are_sound():
+    studies = [block for page in PAGES for block in blocks(page, "toml") if "[[worlds]]" in block]
+    assert studies
+    for study in studies:
+        assert check(study_of(tomllib.loads(study)))
 
 
 def test_parts_of_the_contributors_guide_keep_their_contracts(monkeypatch):

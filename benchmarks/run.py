@@ -255,8 +255,8 @@ def main() -> None:
         "\n".join(memory()),
         "## Logs: ten million rows\n\nThe reduction to counts beside the same GROUP BY typed into DuckDB by hand.",
         "\n".join(logs_rows()),
-        "## Sweeps on two cores\n\nThe whole sweep, page and all, beside the CPU time of its runs in the compiled loop; the best "
-        "of three.",
+        "## Sweeps on two cores\n\nThe whole sweep, page and all, beside the CPU time of its runs in the loop; the "
+        "best of three.",
         "\n".join(sweep_rows(judged)),
         "On Ray (a local cluster), start-up aside: what 1200 runs take beyond 400; tasks of a second or more.",
         "\n".join(ray_rows(judged)),

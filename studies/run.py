@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 import truant
-from truant.charts import save_chart
+from truant.charts import save_chart, styled_title
 from truant.charts.sweep import joined
 from truant.files import written_whole
 from truant.lab.sweeps.charts import one_point_each, ways_of

@@ -47,9 +47,9 @@ def test_lines_bands_and_labels_show_the_table():
 
 def test_lines_differ_in_colour_and_in_dash():
     finals = {f"policy-{i}": 100.0 * (i + 1) for i in range(20)}
-    rows, line = values(regret_chart(curves(finals)).to_dict(), "line")
-    scale = line["encoding"]["strokeDash"]["scale"]
-    colours = {row["policy"]: row["colour"] for row in rows}
+    _, line = values(regret_chart(curves(finals)).to_dict(), "line")
+    scale, stroke = (line["encoding"][channel]["scale"] for channel in ("strokeDash", "stroke"))
+    colours = dict(zip(stroke["domain"], stroke["range"], strict=True))
     looks = [(colours[name], tuple(dash)) for name, dash in zip(scale["domain"], scale["range"], strict=True)]
     assert scale["domain"] == list(finals)
     assert len(set(looks)) == 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 
-from truant.cli import analyze, completion, listings, simulate  # noqa: F401 - each adds its commands
+from truant.cli import analyze, completion, listings, reproduce, simulate  # noqa: F401 - each adds its commands
 from truant.cli.base import cli
 
 __all__ = ["cli", "main"]

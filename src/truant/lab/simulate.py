@@ -17,6 +17,7 @@ from truant.compile import link
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
 from truant.lab import loop
+from truant.lab.progress import shown
 from truant.lab.result import Simulation
 from truant.policies import Policy, named
 from truant.setting import FloatArray, IntArray, Setting, whole_number
@@ -71,7 +72,7 @@ def simulate(
     seed: int = 0,
     threads: int | None = None,
     parameters: dict[str, Any] | None = None,
-    progress: bool | None = None,
+    progress: bool | Callable[[float], None] | None = None,
 ) -> Simulation:
     """Run policies in a world and note their regret.
 
@@ -84,7 +85,8 @@ def simulate(
     seed : the same seed gives the same numbers, whatever the number of threads.
     threads : how many runs at a time; all cores unless given.
     parameters : of a named world.
-    progress : show a progress bar; by default if standard error is a terminal.
+    progress : show a progress bar; by default if standard error is a terminal. Or a function, which is told
+        the share that is done, now and then.
 
     Returns
     -------
@@ -93,7 +95,9 @@ def simulate(
     plan = plan_of(world, policies, horizon, seed, parameters or {})
     runs = whole_number("runs", runs, at_least=1)
     threads = whole_number("threads", _cores() if threads is None else threads, at_least=1)
-    with _compiling(progress):  # and refuse what cannot be, before the clock starts
+    with _compiling(
+        False if callable(progress) else progress
+    ):  # and refuse what cannot be, before the clock starts
         for number in range(len(plan.policies)):
             played(plan, 0, number, np.array([1]), np.zeros(1, np.int64), np.zeros(1, np.int64))
     outcomes = _play_all(plan, runs, threads, progress)
@@ -229,20 +233,22 @@ def _mean(policy: Policy, counts: Counts, arm: int, setting: Setting) -> float:
         return float("nan")
 
 
-def _play_all(plan: Plan, runs: int, threads: int, progress: bool | None) -> list[list[Outcome]]:
+def _play_all(
+    plan: Plan, runs: int, threads: int, progress: bool | Callable[[float], None] | None
+) -> list[list[Outcome]]:
     """Outcomes of each run, by policy; an empty list for a run that was not finished."""
     count = len(plan.policies)
     ticks = np.zeros((runs, count, 1), np.int64)
     stop = np.zeros(1, np.int64)
     futures: list[list[Future[Outcome]]] = []
-    with ThreadPoolExecutor(threads) as pool, _bar(runs * count * len(plan.rounds), progress) as show:
+    with ThreadPoolExecutor(threads) as pool, shown("simulating", progress) as show:
         try:
             for run in range(runs):
                 futures.append([pool.submit(play, plan, run, p, ticks[run, p], stop) for p in range(count)])
             waiting = {future for row in futures for future in row}
             while waiting:
                 done, waiting = wait(waiting, timeout=0.1, return_when="FIRST_EXCEPTION")
-                show(int(ticks.sum()))
+                show(float(ticks.sum()) / (ticks.size * len(plan.rounds)))
                 for future in done:
                     future.result()  # an error in one run is an error of all
         except KeyboardInterrupt:
@@ -273,21 +279,6 @@ def _compiling(wanted: bool | None) -> Iterator[None]:
             yield
     else:
         yield
-
-
-@contextmanager
-def _bar(total: int, wanted: bool | None) -> Iterator[Callable[[int], None]]:
-    """A progress bar on standard error, with the time left."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
-    off = not console.is_terminal if wanted is None else not wanted
-    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    with Progress(*columns, *times, console=console, transient=True, disable=off) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda done: bar.update(task, completed=done)
 
 
 def _gather(finished: list[list[Outcome]], field: Callable[[Outcome], Any]) -> Any:

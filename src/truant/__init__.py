@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from truant import checks, datasets, theory, worlds
     from truant.counts import Counts
     from truant.errors import TruantError
-    from truant.lab.reproduction import reproduce
+    from truant.lab.reproduction.run import reproduce
     from truant.lab.result import Simulation
     from truant.lab.simulate import simulate
     from truant.logs.analyze import analyze
@@ -46,7 +46,7 @@ _PLACES = {
     "checks": ("truant.checks", ""),
     "datasets": ("truant.datasets", ""),
     "policy": ("truant.policies", "named"),
-    "reproduce": ("truant.lab.reproduction", "reproduce"),
+    "reproduce": ("truant.lab.reproduction.run", "reproduce"),
     "simulate": ("truant.lab.simulate", "simulate"),
     "theory": ("truant.theory", ""),
     "world": ("truant.worlds", "make"),

@@ -8,7 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from truant.charts import COLOURS, LABEL_GAP, regret_chart, save_chart, side_by_side, spread
+from truant.charts import (
+    COLOURS,
+    DARK,
+    LABEL_GAP,
+    Look,
+    in_rows,
+    regret_chart,
+    save_chart,
+    side_by_side,
+    spread,
+)
 from truant.errors import InvalidValue
 
 
@@ -113,6 +123,47 @@ def test_many_policies_are_drawn_with_fewer_points():
     rows, _ = values(regret_chart(table).to_dict(), "line")  # Altair refuses more than 5,000 rows
     assert sorted({row["round"] for row in rows}) == list(range(1, 202, 2))
     assert len(rows) == 30 * 101
+
+
+def test_a_reference_is_a_thin_dotted_line_with_a_label_and_no_band():
+    reference = pd.DataFrame({"policy": "√T", "round": [100, 200, 400], "mean": [10.0, 14.1, 20.0]})
+    spec = regret_chart(curves({"a": 3.0}), reference=reference).to_dict()
+    lines = [layer for layer in spec["layer"] if layer["mark"]["type"] == "line"]
+    own, thin = (spec["datasets"][line["data"]["name"]] for line in lines)
+    assert {row["policy"] for row in own} == {"a"}
+    assert [(row["policy"], row["mean"]) for row in thin] == [("√T", 10.0), ("√T", 14.1), ("√T", 20.0)]
+    assert lines[1]["mark"]["strokeWidth"] < lines[0]["mark"]["strokeWidth"]
+    dashes = lines[1]["encoding"]["strokeDash"]["scale"]
+    assert dict(zip(dashes["domain"], dashes["range"], strict=True))["√T"] == [1, 3]
+    assert {row["policy"] for row in values(spec, "area")[0]} == {"a"}
+    assert [row["label"].split() for row in values(spec, "text")[0]] == [["a", "3"], ["√T", "20"]]
+    assert lines[0]["encoding"]["y"]["scale"]["domain"] == [0.0, 1.05 * 20.0]  # it is seen
+
+
+def test_looks_and_limits_can_be_given():
+    given = {"b": Look("#123456", (3, 1))}
+    spec = regret_chart(curves({"a": 3.0, "b": 2.0}), looks=given, limits=(0.0, 50.0)).to_dict()
+    line = values(spec, "line")[1]["encoding"]
+    assert line["y"]["scale"]["domain"] == [0.0, 50.0]
+    assert line["stroke"]["scale"] == {"domain": ["a", "b"], "range": [COLOURS[0], "#123456"]}
+    assert line["strokeDash"]["scale"]["range"][1] == [3, 1]
+
+
+def test_a_dark_page_knows_every_colour_of_lines_and_letters():
+    spec = regret_chart(curves({f"policy-{i}": i + 1.0 for i in range(8)})).to_dict()
+    used = [
+        values(spec, mark)[1]["encoding"][channel]["scale"]["range"]
+        for mark, channel in (("line", "stroke"), ("area", "fill"), ("text", "color"))
+    ]
+    assert {colour for colours in used for colour in colours} <= set(DARK)
+
+
+def test_rows_of_charts_have_their_own_colours():
+    charts = [regret_chart(curves({name: 3.0}), title=name) for name in "abc"]
+    spec = in_rows(charts, "All", ["two", "lines"]).to_dict()
+    assert (spec["columns"], len(spec["concat"])) == (2, 3)
+    assert spec["title"]["subtitle"] == ["two", "lines"]
+    assert spec["resolve"]["scale"] == dict.fromkeys(("color", "fill", "stroke", "strokeDash"), "independent")
 
 
 def test_an_empty_table_is_refused():

@@ -185,7 +185,7 @@ def styled_title(title: str, subtitle: Lines, size: int = 16) -> alt.TitleParams
     """A title and a subtitle, flush left with the chart."""
     return alt.TitleParams(
         title,
-        subtitle=subtitle if isinstance(subtitle, str) else list(subtitle),
+        subtitle=alt.Undefined if not subtitle else subtitle if isinstance(subtitle, str) else list(subtitle),
         anchor="start",
         frame="group",
         offset=14,

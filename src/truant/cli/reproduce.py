@@ -51,8 +51,8 @@ def reproduce(
 
     Each figure comes twice: with the paper's policies, and with truant's beside naive and oracle ones.
     """
-    from truant.lab.reproduction import reproduce as run
     from truant.lab.reproduction.page import duration
+    from truant.lab.reproduction.run import reproduce as run
 
     try:
         made = run(figures or None, out=out, quick=quick, runs=runs, seed=seed, threads=threads)

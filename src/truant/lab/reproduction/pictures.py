@@ -85,7 +85,7 @@ def picture(figure: Figure, version: str, results: Results) -> alt.LayerChart | 
     lines = [f"{VERSIONS[version]}; {size(figure, results)}; mean ± 1 sd"]
     if version == BOUNDED and any(panel.curves[0].scene.bound for panel in panels):
         lines.append(
-            "dotted: the rate of the lower bound, which is about the worst case; its constant is left open"
+            "Dotted: the rate of the lower bound, which is about the worst case; its constant is left open"
         )
     if len(panels) == 1:
         lines[0] = f"{panels[0].title}. {lines[0]}"

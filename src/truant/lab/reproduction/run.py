@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING, Any
 from truant.charts import save_chart
 from truant.errors import InvalidValue, MissingExtra, unknown
 from truant.files import output_path, written_whole
-from truant.lab.progress import Told, shown
+from truant.lab.progress import shown
 from truant.lab.reproduction.catalogue import COMMON, FIGURES
 from truant.lab.reproduction.claims import Verdict, judged
 from truant.lab.reproduction.data import save_data
-from truant.lab.reproduction.figure import Figure, Scene
+from truant.lab.reproduction.figure import Figure
 from truant.lab.reproduction.page import page, section
 from truant.lab.reproduction.pictures import picture
 from truant.lab.reproduction.results import Results
 from truant.lab.reproduction.words import findings
-from truant.lab.simulate import plan_of, simulate
+from truant.lab.reproduction.work import Work
+from truant.lab.simulate import plan_of
 from truant.report.document import write_page
 from truant.report.reproduction import Section
 from truant.setting import whole_number
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from truant.lab.reproduction.display import ReproductionDisplay
 
 DATA, SUMMARY, PAGE = "reproduction.parquet", "summary.json", "index.html"
-# about how long a round takes beside those of other policies, for the time that is left
-SLOW = {"mnar-thompson": 80, "mnar-ucb": 12, "mnar-ucb:level=cautious": 12, "paper-mediator-mnar": 10}
-DRAWING = 5e7  # a figure, beside a round of a plain policy
 
 
 @dataclass(frozen=True)
@@ -97,14 +95,14 @@ def reproduce(
     sections: list[Section] = []
     try:
         with shown("reproducing (the first time compiles, too)", progress) as tell:
-            work = _Work(wanted, settings, results, tell)
+            work = Work(wanted, settings, results, tell)
             for figure in wanted:
                 work.play(figure)
                 verdicts[figure.name] = [judged(claim, results) for claim in figure.claims]
                 _draw(figure, results, folder)
                 sections.append(section(figure, results, verdicts[figure.name]))
                 done.append(figure)
-                work.tell_done(DRAWING)
+                work.drawn()
     except KeyboardInterrupt:
         if not done:
             raise
@@ -117,62 +115,6 @@ def reproduce(
     with written_whole(folder / SUMMARY) as temporary:
         temporary.write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return Reproduction(folder, summary, stopped=len(done) < len(wanted))
-
-
-class _Work:
-    """Plays scenes once each, with all policies that any figure wants there, and tells how far it is."""
-
-    def __init__(
-        self, figures: Sequence[Figure], settings: dict[str, Any], results: Results, tell: Told
-    ) -> None:
-        self.settings, self.results, self.tell, self.done = settings, results, tell, 0.0
-        self.policies: dict[Scene, list[str]] = {}
-        for figure in figures:
-            cases = [case for claim in figure.claims for case in claim.cases]
-            for curve in [*figure.curves(), *(curve for case in cases for curve in case.curves)]:
-                policies = self.policies.setdefault(curve.scene, [])
-                if curve.policy not in policies:
-                    policies.append(curve.policy)
-        self.total = sum(self.cost(scene) for scene in self.policies) + DRAWING * len(figures)
-
-    def cost(self, scene: Scene) -> float:
-        """About how long a scene takes."""
-        rounds, runs = self.size(scene)
-        return rounds * runs * sum(_slowness(policy) for policy in self.policies[scene])
-
-    def size(self, scene: Scene) -> tuple[int, int]:
-        """Rounds and runs of a scene."""
-        return scene.size(self.settings["quick"], self.settings["runs"])
-
-    def play(self, figure: Figure) -> None:
-        """Simulate what a figure needs and does not have yet."""
-        for scene in dict.fromkeys(curve.scene for curve in figure.curves()):
-            if scene in self.results.simulations:
-                continue
-            rounds, runs = self.size(scene)
-            before, cost = self.done, self.cost(scene)
-            simulation = simulate(
-                scene.world,
-                self.policies[scene],
-                horizon=rounds,
-                runs=runs,
-                seed=self.settings["seed"],
-                threads=self.settings["threads"],
-                progress=lambda share, b=before, c=cost: self.tell((b + share * c) / self.total),  # type: ignore[misc]
-            )
-            if simulation.runs < runs:  # stopped: half a figure would not be what it says
-                raise KeyboardInterrupt
-            self.results.simulations[scene] = simulation
-            self.tell_done(cost)
-
-    def tell_done(self, cost: float) -> None:
-        """So much more is done."""
-        self.done += cost
-        self.tell(self.done / self.total)
-
-
-def _slowness(policy: str) -> float:
-    return next((slow for name, slow in SLOW.items() if policy.endswith(name)), 1)
 
 
 def _chosen(figures: Sequence[str] | str | None) -> tuple[list[Figure], dict[str, str]]:

@@ -184,7 +184,7 @@ def test_an_order_is_clear_one_way_the_other_way_or_not_at_all():
     ("ratio", "linear", "word"),
     [
         (1.0, True, "survives"),
-        (0.81, True, "survives"),
+        (0.71, True, "survives"),
         (0.1, True, "does not survive"),
         (0.1, False, "survives"),
         (1.02, False, "does not survive"),

@@ -226,7 +226,7 @@ mediator_mar = Figure(
     "mediator-mar",
     "Mediators missing too, by chance",
     "World mar with γ from U[0.5, 1], and the mediator seen with a probability of the arm's own, from U[0.5, 1].",
-    paper=(panel("The paper's algorithm", _mediator_mar, "paper-mediator-mar", "naive-ucb"),),
+    paper=(panel("World mediator-mar", _mediator_mar, "paper-mediator-mar", "naive-ucb"),),
     truant=(
         panel(
             "World mediator-mar",
@@ -243,7 +243,7 @@ mediator_mnar = Figure(
     "Mediators missing too, depending on themselves",
     "Ten arms, five mediator levels, five outcomes; outcome and mediator are each seen with a probability of the "
     "mediator's level, from U[0.5, 1].",
-    paper=(panel("The paper's algorithm", _mediator_mnar, "paper-mediator-mnar", "naive-ucb"),),
+    paper=(panel("World mediator-mnar", _mediator_mnar, "paper-mediator-mnar", "naive-ucb"),),
     truant=(
         panel(
             "World mediator-mnar",
@@ -262,7 +262,7 @@ both_mnar = Figure(
     "both-mnar",
     "Outcome and mediator both hide themselves",
     "World mnar with the mediator missing too, depending on its own level, with probabilities from U[0.5, 1].",
-    paper=(panel("The nearest algorithms", _both, "paper-mnar", "paper-mediator-mnar", "naive-ucb"),),
+    paper=(panel("World both-mnar", _both, "paper-mnar", "paper-mediator-mnar", "naive-ucb"),),
     truant=(
         panel("World both-mnar", _both, *("naive-ucb", "both-mnar-ucb", "both-mnar-thompson", "oracle-ucb")),
     ),

@@ -45,7 +45,7 @@ def _finding(curves: Sequence[Curve], results: Results) -> str:
     lost = [f"{curve.policy} {short(results.final(curve).mean())}" for curve in ranked]
     sentence = f"Lost in {ranked[0].scene.world} after {simulation.horizon:,} rounds, least first: {', '.join(lost)}."
     straight = [curve.policy for curve in ranked if results.ratio(curve) > STRAIGHT]
-    return f"{sentence} Still losing at the pace of the start: {', '.join(straight) or 'none'}."
+    return f"{sentence} Still losing at nearly the pace of the start: {', '.join(straight) or 'none'}."
 
 
 def overall(verdicts: Sequence[Verdict], quick: bool) -> str:

@@ -16,6 +16,7 @@ from truant.charts import (
     in_rows,
     regret_chart,
     save_chart,
+    save_pictures,
     side_by_side,
     spread,
 )
@@ -190,6 +191,14 @@ def test_png_is_drawn_at_twice_the_size(tmp_path):
     width, height = struct.unpack(">II", data[16:24])
     assert width > 600
     assert height > 400
+
+
+def test_both_pictures_are_those_of_save_chart(tmp_path):
+    chart = regret_chart(curves({"mar-ucb": 3.0}))
+    save_pictures(chart, tmp_path / "both.png", tmp_path / "both.svg")
+    for kind in ("png", "svg"):
+        one = save_chart(chart, tmp_path / f"one.{kind}")
+        assert (tmp_path / f"both.{kind}").read_bytes() == one.read_bytes()
 
 
 def test_svg_names_the_policies(tmp_path):

@@ -130,6 +130,18 @@ def save_chart(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> Path:
     return target
 
 
+def save_pictures(chart: alt.TopLevelMixin, png: Path, svg: Path) -> None:
+    """Write a chart as both kinds of picture; it is drawn once."""
+    import vl_convert
+
+    spec = chart.properties(padding=16).to_dict()
+    drawn: str = vl_convert.vegalite_to_svg(spec)
+    with written_whole(output_path(svg, (".svg",))) as temporary:
+        temporary.write_text(drawn, encoding="utf-8")
+    with written_whole(output_path(png, (".png",))) as temporary:
+        temporary.write_bytes(vl_convert.svg_to_png(drawn, scale=2))
+
+
 def spread(places: FloatArray, gap: float, low: float, high: float) -> FloatArray:
     """The nearest places (least squares) within [low, high] that keep their order and a gap.
 

@@ -16,10 +16,8 @@ from truant.setting import FloatArray
 
 Word = Literal["survives", "does not survive", "depends"]
 LEVEL = 0.95  # of the interval of a paired difference that must leave out zero
-STRAIGHT, BENT = (
-    0.8,
-    0.5,
-)  # second half over first half: a line has 1, the square root .41, the logarithm less
+# second half over first half: a line has 1, the square root .41, the logarithm less
+STRAIGHT, BENT = 0.7, 0.5
 
 
 @dataclass(frozen=True)

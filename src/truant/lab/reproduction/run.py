@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from truant.charts import save_chart
+from truant.charts import save_pictures
 from truant.errors import InvalidValue, MissingExtra, unknown
 from truant.files import output_path, written_whole
 from truant.lab.progress import shown
@@ -154,9 +154,8 @@ def _folder(out: str | os.PathLike[str]) -> Path:
 
 def _draw(figure: Figure, results: Results, folder: Path) -> None:
     for name in figure.versions:
-        chart = picture(figure, name, results)
-        for kind in ("png", "svg"):
-            save_chart(chart, folder / f"{figure.name}-{name}.{kind}")
+        png, svg = (folder / f"{figure.name}-{name}.{kind}" for kind in ("png", "svg"))
+        save_pictures(picture(figure, name, results), png, svg)
 
 
 def _summary(

@@ -65,12 +65,7 @@ def _rising(case: Rising, results: Results) -> tuple[Word, str]:
     curves = case.curves
     finals = [results.final(curve) for curve in curves]
     words = [_name(case, i) for i in range(len(curves))]
-    figures = _listed(
-        [
-            f"{word} lost {short(final.mean())}" if i == 0 else f"{word} {short(final.mean())}"
-            for i, (word, final) in enumerate(zip(words, finals, strict=True))
-        ]
-    )
+    figures = _listed([f"{word} lost {short(f.mean())}" for word, f in zip(words, finals, strict=True)])
     as_claimed = int(np.sum(finals[-1] > finals[0]))
     runs = len(finals[0])
     verdict = order(finals[0], finals[-1])

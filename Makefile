@@ -5,7 +5,7 @@ READY := .venv/.ready
 .PHONY: demo picture test check study bench clean
 
 demo: $(READY)
-	@$(PYTHON) examples/demo.py
+	@.venv/bin/truant reproduce --quick --out out/reproduction
 
 picture: $(READY)
 	@$(PYTHON) examples/demo.py docs/images

@@ -13,8 +13,7 @@ from typing import Any
 import pandas as pd
 
 import truant
-from truant.charts import save_chart, styled_title
-from truant.charts.sweep import joined
+from truant.charts import in_rows, save_chart, styled_title
 from truant.files import written_whole
 from truant.lab.sweeps.charts import one_point_each, ways_of
 from truant.lab.sweeps.result import SweepResult
@@ -64,7 +63,7 @@ def picture(result: SweepResult) -> Any:
         chart = next(chart for name, chart in charts if name.startswith(f"world-{block.number + 1}-"))
         heading = f"{block.title}, {block.horizons[0]:,} rounds"
         drawn.append(chart.properties(title=styled_title(heading, "", 15)))
-    return joined(drawn, columns=2)
+    return in_rows(drawn, columns=2)
 
 
 def section(name: str, result: SweepResult, reading: str) -> list[str]:

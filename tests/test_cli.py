@@ -247,6 +247,7 @@ def test_completion_knows_names_and_parameters():
     assert set(complete("simulate --policy paper-mnar")) == {"paper-mnar", "paper-mnar-literal"}
     assert complete("simulate --world confounded --set e") == ["eps="]
     assert complete("simulate --set e") == []
+    assert complete("reproduce --figure mar-a") == ["mar-against-ucb"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

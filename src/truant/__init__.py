@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from truant import checks, datasets, theory, worlds
     from truant.counts import Counts
     from truant.errors import TruantError
+    from truant.lab.reproduction.run import reproduce
     from truant.lab.result import Simulation
     from truant.lab.simulate import simulate
     from truant.lab.sweeps.result import SweepResult
@@ -30,6 +31,7 @@ __all__ = [
     "checks",
     "datasets",
     "policy",
+    "reproduce",
     "simulate",
     "sweep",
     "theory",
@@ -49,6 +51,7 @@ _PLACES = {
     "checks": ("truant.checks", ""),
     "datasets": ("truant.datasets", ""),
     "policy": ("truant.policies", "named"),
+    "reproduce": ("truant.lab.reproduction.run", "reproduce"),
     "simulate": ("truant.lab.simulate", "simulate"),
     "sweep": ("truant.lab.sweeps.sweep", "sweep"),
     "theory": ("truant.theory", ""),

@@ -8,7 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from truant.charts import COLOURS, LABEL_GAP, regret_chart, save_chart, side_by_side, spread
+from truant.charts import (
+    COLOURS,
+    DARK,
+    LABEL_GAP,
+    Look,
+    in_rows,
+    regret_chart,
+    save_chart,
+    save_pictures,
+    side_by_side,
+    spread,
+)
 from truant.errors import InvalidValue
 
 
@@ -47,9 +58,9 @@ def test_lines_bands_and_labels_show_the_table():
 
 def test_lines_differ_in_colour_and_in_dash():
     finals = {f"policy-{i}": 100.0 * (i + 1) for i in range(20)}
-    rows, line = values(regret_chart(curves(finals)).to_dict(), "line")
-    scale = line["encoding"]["strokeDash"]["scale"]
-    colours = {row["policy"]: row["colour"] for row in rows}
+    _, line = values(regret_chart(curves(finals)).to_dict(), "line")
+    scale, stroke = (line["encoding"][channel]["scale"] for channel in ("strokeDash", "stroke"))
+    colours = dict(zip(stroke["domain"], stroke["range"], strict=True))
     looks = [(colours[name], tuple(dash)) for name, dash in zip(scale["domain"], scale["range"], strict=True)]
     assert scale["domain"] == list(finals)
     assert len(set(looks)) == 20
@@ -115,6 +126,47 @@ def test_many_policies_are_drawn_with_fewer_points():
     assert len(rows) == 30 * 101
 
 
+def test_a_reference_is_a_thin_dotted_line_with_a_label_and_no_band():
+    reference = pd.DataFrame({"policy": "√T", "round": [100, 200, 400], "mean": [10.0, 14.1, 20.0]})
+    spec = regret_chart(curves({"a": 3.0}), reference=reference).to_dict()
+    lines = [layer for layer in spec["layer"] if layer["mark"]["type"] == "line"]
+    own, thin = (spec["datasets"][line["data"]["name"]] for line in lines)
+    assert {row["policy"] for row in own} == {"a"}
+    assert [(row["policy"], row["mean"]) for row in thin] == [("√T", 10.0), ("√T", 14.1), ("√T", 20.0)]
+    assert lines[1]["mark"]["strokeWidth"] < lines[0]["mark"]["strokeWidth"]
+    dashes = lines[1]["encoding"]["strokeDash"]["scale"]
+    assert dict(zip(dashes["domain"], dashes["range"], strict=True))["√T"] == [1, 3]
+    assert {row["policy"] for row in values(spec, "area")[0]} == {"a"}
+    assert [row["label"].split() for row in values(spec, "text")[0]] == [["a", "3"], ["√T", "20"]]
+    assert lines[0]["encoding"]["y"]["scale"]["domain"] == [0.0, 1.05 * 20.0]  # it is seen
+
+
+def test_looks_and_limits_can_be_given():
+    given = {"b": Look("#123456", (3, 1))}
+    spec = regret_chart(curves({"a": 3.0, "b": 2.0}), looks=given, limits=(0.0, 50.0)).to_dict()
+    line = values(spec, "line")[1]["encoding"]
+    assert line["y"]["scale"]["domain"] == [0.0, 50.0]
+    assert line["stroke"]["scale"] == {"domain": ["a", "b"], "range": [COLOURS[0], "#123456"]}
+    assert line["strokeDash"]["scale"]["range"][1] == [3, 1]
+
+
+def test_a_dark_page_knows_every_colour_of_lines_and_letters():
+    spec = regret_chart(curves({f"policy-{i}": i + 1.0 for i in range(8)})).to_dict()
+    used = [
+        values(spec, mark)[1]["encoding"][channel]["scale"]["range"]
+        for mark, channel in (("line", "stroke"), ("area", "fill"), ("text", "color"))
+    ]
+    assert {colour for colours in used for colour in colours} <= set(DARK)
+
+
+def test_rows_of_charts_have_their_own_colours():
+    charts = [regret_chart(curves({name: 3.0}), title=name) for name in "abc"]
+    spec = in_rows(charts, "All", ["two", "lines"]).to_dict()
+    assert (spec["columns"], len(spec["concat"])) == (2, 3)
+    assert spec["title"]["subtitle"] == ["two", "lines"]
+    assert spec["resolve"]["scale"] == dict.fromkeys(("color", "fill", "stroke", "strokeDash"), "independent")
+
+
 def test_an_empty_table_is_refused():
     with pytest.raises(InvalidValue, match="at least one row"):
         regret_chart(curves({}))
@@ -139,6 +191,14 @@ def test_png_is_drawn_at_twice_the_size(tmp_path):
     width, height = struct.unpack(">II", data[16:24])
     assert width > 600
     assert height > 400
+
+
+def test_both_pictures_are_those_of_save_chart(tmp_path):
+    chart = regret_chart(curves({"mar-ucb": 3.0}))
+    save_pictures(chart, tmp_path / "both.png", tmp_path / "both.svg")
+    for kind in ("png", "svg"):
+        one = save_chart(chart, tmp_path / f"one.{kind}")
+        assert (tmp_path / f"both.{kind}").read_bytes() == one.read_bytes()
 
 
 def test_svg_names_the_policies(tmp_path):

@@ -1,7 +1,7 @@
 """Plain tables -> charts (Altair)."""
 
 from truant.charts.analysis import estimates_chart, missing_heatmap, tipping_chart
-from truant.charts.regret import regret_chart
+from truant.charts.regret import regret_chart, regret_range
 from truant.charts.style import (
     COLOURS,
     DARK,
@@ -10,7 +10,11 @@ from truant.charts.style import (
     FONT,
     INK,
     LABEL_GAP,
+    SHADES,
+    Look,
+    in_rows,
     save_chart,
+    save_pictures,
     side_by_side,
     spread,
     styled_axis,
@@ -26,10 +30,15 @@ __all__ = [
     "FONT",
     "INK",
     "LABEL_GAP",
+    "SHADES",
+    "Look",
     "estimates_chart",
+    "in_rows",
     "missing_heatmap",
     "regret_chart",
+    "regret_range",
     "save_chart",
+    "save_pictures",
     "side_by_side",
     "spread",
     "styled_axis",

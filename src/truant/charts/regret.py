@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import altair as alt
 import numpy as np
 
-from truant.charts.style import (
-    COLOURS,
-    DASHES,
-    FAINT,
-    FONT,
-    LABEL_GAP,
-    LABEL_SIZE,
-    darker,
-    short,
-    spread,
-    styled_axis,
-    styled_title,
-    value_axis,
-)
+from truant.charts.lines import line_ends, line_labels, line_style
+from truant.charts.style import FAINT, Lines, Look, styled_axis, styled_title, value_axis
 from truant.errors import InvalidValue
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS = 5000  # of a table that Altair accepts
-LEADER = 14.0  # pixels from the end of a line to its label
 
 _numbers = itertools.count(1)  # charts that are joined must not share a selection
 
@@ -38,10 +25,13 @@ def regret_chart(
     curves: pd.DataFrame,
     *,
     title: str = "",
-    subtitle: str = "",
+    subtitle: Lines = "",
     log: bool = False,
     width: int = 560,
     height: int = 340,
+    looks: Mapping[str, Look] | None = None,
+    reference: pd.DataFrame | None = None,
+    limits: tuple[float, float] | None = None,
 ) -> alt.LayerChart:
     """Mean regret over rounds, with a band and a label at the end of each line.
 
@@ -51,26 +41,32 @@ def regret_chart(
     title, subtitle : above the chart.
     log : a logarithmic y axis; what is not positive is drawn at its foot.
     width, height : of the plot in pixels, labels not counted.
+    looks : colour and dash of each policy; in their order unless given.
+    reference : columns policy (its label), round, mean: thin dotted lines to compare with, such as a bound.
+    limits : of the y axis; by default of the data.
     """
     if curves.empty:
         raise InvalidValue("A chart needs at least one row of curves, got none.")
-    foot, top = _range(curves, log)
-    data = _styled(_thinned(curves))
+    lines, dotted = _drawn(curves, reference)
+    foot, top = regret_range(lines, log) if limits is None else limits
     # what is drawn stays on the axis; labels and tips say the mean itself
-    data[["height", "low", "high"]] = data[["mean", "low", "high"]].clip(foot, top)
-    x = _round_axis(int(data["round"].max()))
+    lines[["height", "low", "high"]] = lines[["mean", "low", "high"]].clip(foot, top)
+    x = _round_axis(int(lines["round"].max()))
     y = alt.Y("height:Q", title="cumulative regret", axis=value_axis(foot, top, log))
     y = y.scale(type="log" if log else "linear", domain=[foot, top], nice=False)
-    policies = list(dict.fromkeys(data["policy"]))
-    dash = alt.StrokeDash("policy:N", legend=None, scale=alt.Scale(domain=policies, range=_dashes(policies)))
-    base = alt.Chart(data).encode(x=x, detail="policy:N")
-    colour = alt.Color("colour:N", scale=None)
-    band = base.mark_area(opacity=0.13).encode(y=alt.Y("low:Q"), y2="high:Q", color=colour)
-    line = base.mark_line(strokeWidth=2.2, strokeJoin="round", point=data["round"].nunique() == 1)
-    line = line.encode(y=y, color=colour, strokeDash=dash)
-    ends = _ends(data, foot, top, log, height)
+    style = line_style(list(dict.fromkeys(lines["policy"])), dotted, looks)
+    main = lines[~lines["policy"].isin(dotted)]
+    band = alt.Chart(main).mark_area(opacity=0.13)
+    band = band.encode(x=x, y=alt.Y("low:Q"), y2="high:Q", detail="policy:N", fill=style["fill"])
+    line = alt.Chart(main).mark_line(strokeWidth=2.2, strokeJoin="round", point=main["round"].nunique() == 1)
+    line = line.encode(x=x, y=y, stroke=style["stroke"], strokeDash=style["dash"])
+    layers = [band, line]
+    if dotted:
+        thin = alt.Chart(lines[lines["policy"].isin(dotted)]).mark_line(strokeWidth=1.3)
+        layers.append(thin.encode(x=x, y=y, stroke=style["stroke"], strokeDash=style["dash"]))
+    ends = line_ends(lines, foot, top, log, height)
     return alt.LayerChart(
-        layer=[band, line, *_labels(ends, width), _hover(data, x)],
+        layer=[*layers, *line_labels(ends, width, style), _hover(lines, x)],
         width=width,
         height=height,
         title=styled_title(title, subtitle),
@@ -78,8 +74,8 @@ def regret_chart(
     )
 
 
-def _range(curves: pd.DataFrame, log: bool) -> tuple[float, float]:
-    """What the y axis shows."""
+def regret_range(curves: pd.DataFrame, log: bool) -> tuple[float, float]:
+    """What the y axis shows by default: all of the bands."""
     top = float(curves["high"].max())
     if not log:
         return 0.0, 1.05 * top if top > 0 else 1.0
@@ -90,41 +86,16 @@ def _range(curves: pd.DataFrame, log: bool) -> tuple[float, float]:
     return max(float(positive.min()), 1e-6 * top), 1.3 * top
 
 
-def _styled(curves: pd.DataFrame) -> pd.DataFrame:
-    policies = list(dict.fromkeys(curves["policy"]))
-    colours = {policy: COLOURS[i % len(COLOURS)] for i, policy in enumerate(policies)}
-    return curves[["policy", "round", "mean", "low", "high"]].assign(colour=curves["policy"].map(colours))
+def _drawn(curves: pd.DataFrame, reference: pd.DataFrame | None) -> tuple[pd.DataFrame, list[str]]:
+    """Rows of all lines, the reference's last, without a band; and the names of the latter."""
+    import pandas as pd
 
-
-def _dashes(policies: Sequence[str]) -> list[list[int]]:
-    """A dash for each; from the ninth on, colours come again with another dash."""
-    return [list(DASHES[(i + i // len(COLOURS)) % len(DASHES)]) for i in range(len(policies))]
-
-
-def _ends(data: pd.DataFrame, foot: float, top: float, log: bool, height: int) -> pd.DataFrame:
-    """The last point of each line, and where its label goes so that labels do not overlap."""
-    ends = data.loc[data.groupby("policy", sort=False)["round"].idxmax()].copy()
-    heights = ends["height"].to_numpy(np.float64)
-    to_line, to_value = (np.log, np.exp) if log else (np.asarray, np.asarray)
-    start, length = to_line(foot), to_line(top) - to_line(foot)
-    places = spread((to_line(heights) - start) / length * height, LABEL_GAP, 0, height)
-    ends["place"] = to_value(start + places / height * length)
-    ends["label"] = ends["policy"] + "\N{EN SPACE}" + ends["mean"].map(short)
-    ends["tone"] = [darker(colour) for colour in ends["colour"]]
-    return ends
-
-
-def _labels(ends: pd.DataFrame, width: int) -> list[alt.Chart]:
-    base = alt.Chart(ends)
-    edge, side = alt.value(float(width)), alt.value(width + LEADER)
-    leader = base.mark_rule(strokeWidth=1.2, opacity=0.7, clip=False)
-    text = base.mark_text(
-        align="left", baseline="middle", dx=4, font=FONT, fontSize=LABEL_SIZE, fontWeight=600
-    )
-    return [
-        leader.encode(x=edge, x2=side, y="height:Q", y2="place:Q", color=alt.Color("colour:N", scale=None)),
-        text.encode(x=side, y="place:Q", text="label:N", color=alt.Color("tone:N", scale=None)),
-    ]
+    lines = _thinned(curves)[["policy", "round", "mean", "low", "high"]]
+    if reference is None or reference.empty:
+        return lines.copy(), []
+    own = reference[reference["round"].isin(lines["round"])][["policy", "round", "mean"]]
+    dotted = list(dict.fromkeys(own["policy"]))
+    return pd.concat([lines, own.assign(low=own["mean"], high=own["mean"])], ignore_index=True), dotted
 
 
 def _hover(data: pd.DataFrame, x: alt.X) -> alt.Chart:

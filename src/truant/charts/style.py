@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -21,6 +21,8 @@ from truant.setting import FloatArray
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
 # Dashes tell the lines apart in grey print.
 DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (4, 2), (12, 4), (1, 3), (6, 2, 1, 2, 1, 2))
+# One hue for one policy under several conditions, the strongest first.
+SHADES = ("#4A1A38", "#8A3F73", "#B8659A", "#D49ABD")
 
 INK, FAINT, GRID = "#222222", "#666666", "#E6E6E6"
 PALE, RULE = "#E4EAF2", "#9AA0A6"  # behind what matters; a quiet line
@@ -48,7 +50,20 @@ DARK = {
     "#56B4E9": "#A6DAF8",
     "#000000": "#FFFFFF",
     "#B8A800": "#DDD14B",
+    SHADES[0]: "#FBE3F1",
+    SHADES[1]: "#EDBEDB",
+    SHADES[2]: "#D795BD",
+    SHADES[3]: "#B3789B",
 }
+
+
+class Look(NamedTuple):
+    """How a line looks."""
+
+    colour: str
+    dash: tuple[int, ...]
+
+
 SHAPES = (
     "circle",
     "square",
@@ -60,6 +75,7 @@ SHAPES = (
     "triangle-left",
 )
 
+Lines = str | Sequence[str]
 Width = int | Literal["container"]  # in pixels, or as wide as the page leaves room
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 LABEL_SIZE = 12
@@ -69,12 +85,32 @@ LABEL_GAP = 16.0  # pixels between the middles of two labels
 NUMBER = "abs(datum.value) < 1 ? format(datum.value, '~g') : format(datum.value, '~s')"
 
 
+_INDEPENDENT = alt.Resolve(
+    scale=alt.ScaleResolveMap(
+        color="independent", fill="independent", stroke="independent", strokeDash="independent"
+    )
+)
+
+
 def side_by_side(charts: Sequence[alt.LayerChart], title: str = "", subtitle: str = "") -> alt.HConcatChart:
     """Charts beside one another, each with its own axes, under one title."""
     return alt.HConcatChart(
         hconcat=list(charts),
         spacing=48,
-        resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="independent", strokeDash="independent")),
+        resolve=_INDEPENDENT,
+        title=styled_title(title, subtitle, size=20),
+    )
+
+
+def in_rows(
+    charts: Sequence[alt.LayerChart], title: str = "", subtitle: Lines = "", columns: int = 2
+) -> alt.ConcatChart:
+    """Charts in rows of so many, each with its own axes, under one title."""
+    return alt.ConcatChart(
+        concat=list(charts),
+        columns=columns,
+        spacing=40,
+        resolve=_INDEPENDENT,
         title=styled_title(title, subtitle, size=20),
     )
 
@@ -92,6 +128,18 @@ def save_chart(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> Path:
     with written_whole(target) as temporary:
         framed.save(str(temporary), **options)
     return target
+
+
+def save_pictures(chart: alt.TopLevelMixin, png: Path, svg: Path) -> None:
+    """Write a chart as both kinds of picture; it is drawn once."""
+    import vl_convert
+
+    spec = chart.properties(padding=16).to_dict()
+    drawn: str = vl_convert.vegalite_to_svg(spec)
+    with written_whole(output_path(svg, (".svg",))) as temporary:
+        temporary.write_text(drawn, encoding="utf-8")
+    with written_whole(output_path(png, (".png",))) as temporary:
+        temporary.write_bytes(vl_convert.svg_to_png(drawn, scale=2))
 
 
 def spread(places: FloatArray, gap: float, low: float, high: float) -> FloatArray:
@@ -145,11 +193,11 @@ def value_axis(foot: float, top: float, log: bool) -> alt.Axis:
     return styled_axis(domain=False, ticks=False, values=[v for v in values if foot <= v <= top])
 
 
-def styled_title(title: str, subtitle: str, size: int = 16) -> alt.TitleParams:
+def styled_title(title: str, subtitle: Lines, size: int = 16) -> alt.TitleParams:
     """A title and a subtitle, flush left with the chart."""
     return alt.TitleParams(
         title,
-        subtitle=subtitle,
+        subtitle=alt.Undefined if not subtitle else subtitle if isinstance(subtitle, str) else list(subtitle),
         anchor="start",
         frame="group",
         offset=14,
@@ -172,3 +220,7 @@ def darker(colour: str) -> str:
     """The same hue, dark enough to read as small text on white."""
     parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(0.75 * part):02X}" for part in parts)
+
+
+# letters in a darker tone are as light as their line on a dark page
+DARK.update({darker(colour): DARK[colour] for colour in (*COLOURS, *SHADES, FAINT)})

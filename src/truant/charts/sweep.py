@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from truant.charts.regret import _dashes, _ends, _labels, _styled
+from truant.charts.lines import line_ends, line_labels, line_style
 from truant.charts.style import (
     COLOURS,
     FONT,
@@ -59,21 +59,20 @@ def parameter_chart(
     places = (
         table["x"] if numeric else table["x"].map({x: i for i, x in enumerate(dict.fromkeys(table["x"]))})
     )
-    data = _styled(table.assign(round=places)).assign(x=table["x"])
+    data = table[["policy", "x", "mean", "low", "high"]].assign(round=places)
     data[["height", "low", "high"]] = data[["mean", "low", "high"]].clip(foot, top)
+    data["regret"] = [short(mean) for mean in data["mean"]]
     x = _parameter_axis(table, parameter, numeric)
     y = alt.Y("height:Q", title="regret", axis=value_axis(foot, top, log))
     y = y.scale(type="log" if log else "linear", domain=[foot, top], nice=False)
-    policies = list(dict.fromkeys(data["policy"]))
-    dash = alt.StrokeDash("policy:N", legend=None, scale=alt.Scale(domain=policies, range=_dashes(policies)))
-    colour = alt.Color("colour:N", scale=None)
-    data["regret"] = [short(mean) for mean in data["mean"]]
+    style = line_style(list(dict.fromkeys(data["policy"])))
     base = alt.Chart(data).encode(x=x, detail="policy:N")
-    band = base.mark_area(opacity=0.13).encode(y=alt.Y("low:Q"), y2="high:Q", color=colour)
-    line = base.mark_line(strokeWidth=2.2, strokeJoin="round").encode(y=y, color=colour, strokeDash=dash)
+    band = base.mark_area(opacity=0.13).encode(y=alt.Y("low:Q"), y2="high:Q", fill=style["fill"])
+    line = base.mark_line(strokeWidth=2.2, strokeJoin="round")
+    line = line.encode(y=y, stroke=style["stroke"], strokeDash=style["dash"])
     tips = [alt.Tooltip("policy:N"), alt.Tooltip("x:N", title=parameter), alt.Tooltip("regret:N")]
-    dots = base.mark_circle(size=42, opacity=1).encode(y=y, color=colour, tooltip=tips)
-    layers = [band, line, dots, *_labels(_ends(data, foot, top, log, height), width)]
+    dots = base.mark_circle(size=42, opacity=1).encode(y=y, fill=style["fill"], tooltip=tips)
+    layers = [band, line, dots, *line_labels(line_ends(data, foot, top, log, height), width, style)]
     return _framed(layers, title, subtitle, width=width, height=height)
 
 
@@ -239,13 +238,3 @@ def _letters(count: int) -> list[str]:
 def _framed(layers: Sequence[Any], title: str, subtitle: str, **size: Any) -> alt.LayerChart:
     view = alt.ViewBackground(stroke=None)
     return alt.LayerChart(layer=list(layers), title=styled_title(title, subtitle, 14), view=view, **size)
-
-
-def joined(charts: Sequence[Any], columns: int) -> alt.ConcatChart:
-    """Charts in rows of so many, each with its own axes."""
-    return alt.ConcatChart(
-        concat=list(charts),
-        columns=columns,
-        spacing=36,
-        resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="independent", strokeDash="independent")),
-    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import sys
 
-from truant.cli import analyze, completion, listings, simulate, sweep  # noqa: F401 - each adds its commands
+# each adds its commands
+from truant.cli import analyze, completion, listings, reproduce, simulate, sweep  # noqa: F401
 from truant.cli.base import cli
 
 __all__ = ["cli", "main"]

@@ -1,23 +1,32 @@
-"""A progress bar on standard error, with the time left; none where nobody watches."""
+"""A progress bar on standard error, with the time left; or whoever wants to be told instead."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+Told = Callable[[float], None]  # the share that is done
+
 
 @contextmanager
-def progress_bar(
-    word: str, total: int, wanted: bool | None, done: int = 0
-) -> Iterator[Callable[[int], None]]:
-    """Yields a function that is told how much is done; `wanted` None means: if standard error is a terminal."""
+def progress_bar(text: str, wanted: bool | Told | None) -> Iterator[Told]:
+    """Yield a function to call with the share that is done.
+
+    Parameters
+    ----------
+    text : before the bar.
+    wanted : whether to draw it; None if standard error is a terminal; a function is told in its place.
+    """
+    if callable(wanted):
+        yield wanted
+        return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
-    columns = (TextColumn(word), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
     off = not console.is_terminal if wanted is None else not wanted
-    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(elapsed_when_finished=False))
     with Progress(*columns, *times, console=console, transient=True, disable=off) as bar:
-        task = bar.add_task("", total=total, completed=done)
-        yield lambda now: bar.update(task, completed=now)
+        task = bar.add_task(text, total=1.0)
+        yield lambda share: bar.update(task, completed=share)

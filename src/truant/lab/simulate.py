@@ -40,7 +40,7 @@ def simulate(
     seed: int = 0,
     threads: int | None = None,
     parameters: dict[str, Any] | None = None,
-    progress: bool | None = None,
+    progress: bool | Callable[[float], None] | None = None,
 ) -> Simulation:
     """Run policies in a world and note their regret.
 
@@ -53,7 +53,8 @@ def simulate(
     seed : the same seed gives the same numbers, whatever the number of threads.
     threads : how many runs at a time; all cores unless given.
     parameters : of a named world.
-    progress : show a progress bar; by default if standard error is a terminal.
+    progress : show a progress bar; by default if standard error is a terminal. Or a function, which is told
+        the share that is done, now and then.
 
     Returns
     -------
@@ -62,7 +63,8 @@ def simulate(
     plan = plan_of(world, policies, horizon, seed, parameters or {})
     runs = whole_number("runs", runs, at_least=1)
     threads = whole_number("threads", cores() if threads is None else threads, at_least=1)
-    with _compiling(progress):  # and refuse what cannot be, before the clock starts
+    # and refuse what cannot be, before the clock starts
+    with _compiling(False if callable(progress) else progress):
         for policy in plan.policies:
             played(policy, plan.instance(0), plan.generator(0), plan.horizon, np.array([1]))
     outcomes = _play_all(plan, runs, threads, progress)
@@ -136,23 +138,22 @@ def _mean(policy: Policy, counts: Counts, arm: int, setting: Setting) -> float:
         return float("nan")
 
 
-def _play_all(plan: Plan, runs: int, threads: int, progress: bool | None) -> list[list[Outcome]]:
+def _play_all(
+    plan: Plan, runs: int, threads: int, progress: bool | Callable[[float], None] | None
+) -> list[list[Outcome]]:
     """Outcomes of each run, by policy; an empty list for a run that was not finished."""
     count = len(plan.policies)
     ticks = np.zeros((runs, count, 1), np.int64)
     stop = np.zeros(1, np.int64)
     futures: list[list[Future[Outcome]]] = []
-    with (
-        ThreadPoolExecutor(threads) as pool,
-        progress_bar("simulating", runs * count * len(plan.rounds), progress) as show,
-    ):
+    with ThreadPoolExecutor(threads) as pool, progress_bar("simulating", progress) as show:
         try:
             for run in range(runs):
                 futures.append([pool.submit(play, plan, run, p, ticks[run, p], stop) for p in range(count)])
             waiting = {future for row in futures for future in row}
             while waiting:
                 done, waiting = wait(waiting, timeout=0.1, return_when="FIRST_EXCEPTION")
-                show(int(ticks.sum()))
+                show(float(ticks.sum()) / (ticks.size * len(plan.rounds)))
                 for future in done:
                     future.result()  # an error in one run is an error of all
         except KeyboardInterrupt:

@@ -10,7 +10,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from truant.charts.sweep import joined, parameter_chart, regret_heatmap, regret_span, winner_map
+from truant.charts import in_rows
+from truant.charts.sweep import parameter_chart, regret_heatmap, regret_span, winner_map
 from truant.lab.sweeps.study import Block, Study, shown
 from truant.lab.sweeps.table import policy_column, world_column
 
@@ -149,7 +150,7 @@ def _drawn(panels: Sequence[tuple[str, pd.DataFrame]], label: str) -> alt.TopLev
         )
         for title, part in panels
     ]
-    return drawn[0] if wide else joined(drawn, columns=2)
+    return drawn[0] if wide else in_rows(drawn, columns=2)
 
 
 def _line_table(part: pd.DataFrame, way: Way, line: str) -> pd.DataFrame:
@@ -204,7 +205,7 @@ def _winners(block: Block, table: pd.DataFrame, ways: list[Way]) -> NamedChart:
                 widest=900 if len(panels) == 1 else 420,
             )
         )
-    chart = drawn[0] if len(drawn) == 1 else joined(drawn, columns=2)
+    chart = drawn[0] if len(drawn) == 1 else in_rows(drawn, columns=2)
     sentence = (
         "The policy with the lowest mean regret, and how many times as much the next best loses; pale, and with ≈, "
         "where others are within two standard errors of it (paired, run by run)." + left_out
@@ -233,7 +234,7 @@ def _maps(block: Block, table: pd.DataFrame, ways: list[Way]) -> NamedChart:
     )
     if len(panels) > 1:
         sentence += " Drawn is the first of the panels above." + left_out
-    return NamedChart(_id(block, "maps"), "Regret of each policy", joined(drawn, columns=2), sentence)
+    return NamedChart(_id(block, "maps"), "Regret of each policy", in_rows(drawn, columns=2), sentence)
 
 
 def _panels(table: pd.DataFrame, ways: Sequence[Way]) -> tuple[list[tuple[str, pd.DataFrame]], str]:

@@ -84,14 +84,15 @@ def _do(
     """Hand out tasks, and keep each result as it comes."""
     stop = np.zeros(1, np.int64)
     total = done + _rounds(left)
-    with progress_bar("sweeping", total, progress, done) as show, workers(backend, count) as run:
+    with progress_bar("sweeping", progress) as show, workers(backend, count) as run:
+        show(done / total)
         results = run(work, ((n, task, stop) for n, task in enumerate(left)))
         try:
             for number, result in results:
                 if result is not None:
                     parts.write(left[number], result)
                 done += left[number].rounds
-                show(done)
+                show(done / total)
         except BaseException:
             stop[0] = 1  # threads that are still at work end soon
             with warnings.catch_warnings():  # joblib would count what it throws away

@@ -1,0 +1,85 @@
+"""Lines with a look and a label of their own: for regret over rounds, and along whatever else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+
+from truant.charts.style import (
+    COLOURS,
+    DASHES,
+    FAINT,
+    FONT,
+    LABEL_GAP,
+    LABEL_SIZE,
+    Look,
+    darker,
+    short,
+    spread,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REFERENCE = Look(FAINT, (1, 3))
+LEADER = 14.0  # pixels from the end of a line to its label
+
+
+def line_style(
+    policies: Sequence[str], dotted: Sequence[str] = (), looks: Mapping[str, Look] | None = None
+) -> dict[str, Any]:
+    """Colours, letters in darker ones, and dashes; in scales, where a dark page finds them."""
+    given = looks or {}
+    chosen = [
+        REFERENCE if policy in dotted else given.get(policy) or default_look(number)
+        for number, policy in enumerate(policies)
+    ]
+
+    def scale(values: list[str] | list[list[int]]) -> alt.Scale:
+        return alt.Scale(domain=list(policies), range=values)
+
+    colours = [look.colour for look in chosen]
+    return {
+        "stroke": alt.Stroke("policy:N", legend=None, scale=scale(colours)),
+        "fill": alt.Fill("policy:N", legend=None, scale=scale(colours)),
+        "letters": alt.Color("policy:N", legend=None, scale=scale([darker(colour) for colour in colours])),
+        "dash": alt.StrokeDash("policy:N", legend=None, scale=scale([list(look.dash) for look in chosen])),
+    }
+
+
+def default_look(number: int) -> Look:
+    """A colour and a dash for each; from the ninth on, colours come again with another dash."""
+    count = len(COLOURS)
+    return Look(COLOURS[number % count], DASHES[(number + number // count) % len(DASHES)])
+
+
+def line_ends(data: pd.DataFrame, foot: float, top: float, log: bool, height: int) -> pd.DataFrame:
+    """The last point of each line, and where its label goes so that labels do not overlap.
+
+    `data` has columns policy, round (whatever the x axis is), mean, and height (the mean, kept on the axis).
+    """
+    ends = data.loc[data.groupby("policy", sort=False)["round"].idxmax()].copy()
+    heights = ends["height"].to_numpy(np.float64)
+    to_line, to_value = (np.log, np.exp) if log else (np.asarray, np.asarray)
+    start, length = to_line(foot), to_line(top) - to_line(foot)
+    places = spread((to_line(heights) - start) / length * height, LABEL_GAP, 0, height)
+    ends["place"] = to_value(start + places / height * length)
+    ends["label"] = ends["policy"] + "\N{EN SPACE}" + ends["mean"].map(short)
+    return ends
+
+
+def line_labels(ends: pd.DataFrame, width: int, style: Mapping[str, Any]) -> list[alt.Chart]:
+    """A label beside the end of each line, and a thin line that leads to it."""
+    base = alt.Chart(ends)
+    edge, side = alt.value(float(width)), alt.value(width + LEADER)
+    leader = base.mark_rule(strokeWidth=1.2, opacity=0.7, clip=False)
+    text = base.mark_text(
+        align="left", baseline="middle", dx=4, font=FONT, fontSize=LABEL_SIZE, fontWeight=600
+    )
+    return [
+        leader.encode(x=edge, x2=side, y="height:Q", y2="place:Q", stroke=style["stroke"]),
+        text.encode(x=side, y="place:Q", text="label:N", color=style["letters"]),
+    ]

@@ -1,0 +1,74 @@
+"""`truant reproduce`: the paper's figures again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from truant.cli.base import as_json, cli, console, integer
+
+
+def _complete_figures(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from truant.lab.reproduction.catalogue import FIGURES
+
+    return [CompletionItem(name) for name in FIGURES if name.startswith(incomplete)]
+
+
+@cli.command()
+@click.option(
+    "--figure",
+    "figures",
+    multiple=True,
+    shell_complete=_complete_figures,
+    help="Only this one, e.g. mar-against-ucb; may be repeated.  [default: all]",
+)
+@click.option("--quick", is_flag=True, help="A tenth of the rounds and half the runs.")
+@click.option("--runs", type=integer, default=None, help="Of everything.  [default: those of the paper]")
+@click.option("--seed", type=integer, default=0, show_default=True, help="The same seed, the same numbers.")
+@click.option("--threads", type=integer, default=None, help="[default: all cores]")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("reproduction"),
+    show_default=True,
+    help="Folder for the page, charts, data and summary; made if it is not there.",
+)
+@as_json
+def reproduce(
+    figures: tuple[str, ...],
+    quick: bool,
+    runs: int | None,
+    seed: int,
+    threads: int | None,
+    out: Path,
+    as_json: bool,
+) -> None:
+    """Make the paper's figures again, and see what becomes of its claims.
+
+    Each figure comes twice: with the paper's policies, and with truant's beside naive and oracle ones.
+    """
+    from truant.lab.reproduction.page import duration
+    from truant.lab.reproduction.run import reproduce as run
+
+    try:
+        made = run(figures or None, out=out, quick=quick, runs=runs, seed=seed, threads=threads)
+    except KeyboardInterrupt:
+        click.echo(
+            f"Stopped before the page was written; charts of finished figures, if any, are in {out}.",
+            err=True,
+        )
+        sys.exit(130)
+    count = len(made.summary["figures"])
+    if made.stopped:
+        wanted = len(made.summary["settings"]["figures"])
+        click.echo(f"Stopped after {count} of {wanted} figures; what follows is about these.", err=True)
+    if as_json:
+        click.echo(json.dumps(made.summary, indent=2))
+    else:
+        console().print(made)
+    took = duration(made.summary["seconds"])
+    click.echo(f"{count} {'figure' if count == 1 else 'figures'} in {took}: {made.page}", err=as_json)

@@ -1,0 +1,33 @@
+"""A reproduction in the terminal (rich): each figure's claims and what became of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.padding import Padding
+from rich.text import Text
+
+TONES = {"survives": "bold green", "does not survive": "bold red", "depends": "bold yellow"}
+
+
+@dataclass(frozen=True)
+class ReproductionDisplay:
+    """A heading for each figure, and below it the verdicts, or what it shows where there is no claim."""
+
+    summary: dict[str, Any]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for figure in self.summary["figures"]:
+            yield Text.assemble((figure["name"], "bold"), "  ", (figure["title"], "dim"))
+            for claim in figure["claims"]:
+                text = Text.assemble((claim["verdict"], TONES[claim["verdict"]]), f": {claim['claim']}")
+                yield Padding(text, (0, 0, 0, 2), expand=False)
+                yield Padding(Text(claim["figures"], "dim"), (0, 0, 0, 4), expand=False)
+            if not figure["claims"]:
+                for finding in figure["findings"]:
+                    yield Padding(Text(finding), (0, 0, 0, 2), expand=False)
+            yield Text("")
+        for name, why in self.summary["left_out"].items():
+            yield Text(f"{name} is left out: {why}", "yellow")

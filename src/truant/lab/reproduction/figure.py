@@ -1,0 +1,116 @@
+"""What a figure is made of: scenes, curves, panels, and claims about them. Data only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from truant import registry
+
+QUICK_ROUNDS = 10_000  # a quick run has a tenth of the rounds, but no fewer than this where there are as many
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A world, and how long and how often it is played; simulated once for all that is drawn of it."""
+
+    world: str  # with parameters, as in "mcar:gamma=0.5"
+    horizon: int = 100_000
+    runs: int = 10
+    bound: Literal["mcar", "mar"] | None = None  # whose lower bound is drawn
+
+    @property
+    def name(self) -> str:
+        """Of the world."""
+        return registry.parse(self.world)[0]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Of the world."""
+        return registry.parse(self.world)[1]
+
+    def size(self, quick: bool, runs: int | None) -> tuple[int, int]:
+        """Rounds and runs that are really played."""
+        rounds = max(self.horizon // 10, min(self.horizon, QUICK_ROUNDS)) if quick else self.horizon
+        return rounds, runs or (max(2, self.runs // 2) if quick else self.runs)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One policy in one scene, and what it is called in a chart."""
+
+    scene: Scene
+    policy: str
+    label: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Its label."""
+        return self.label or self.policy
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves in one coordinate system."""
+
+    title: str
+    curves: tuple[Curve, ...]
+
+
+@dataclass(frozen=True)
+class Rising:
+    """A case of a claim: regret rises from the first of these curves to the last."""
+
+    curves: tuple[Curve, ...]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A case of a claim: regret grows in a straight line, or it does not."""
+
+    curve: Curve
+    linear: bool
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        """The one curve."""
+        return (self.curve,)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is claimed, in our words, and the cases that it is held against."""
+
+    text: str
+    cases: tuple[Rising | Growth, ...]
+    ours: bool = False  # not the paper's: the same in a world that we add
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure in two versions: with the paper's policies, and with truant's beside naive and oracle ones."""
+
+    name: str
+    title: str
+    shows: str
+    paper: tuple[Panel, ...]
+    truant: tuple[Panel, ...]
+    choices: tuple[str, ...]
+    claims: tuple[Claim, ...] = ()
+    log: tuple[str, ...] = ()  # versions with a logarithmic regret axis
+    note: str = ""  # what else should be known
+
+    @property
+    def versions(self) -> dict[str, tuple[Panel, ...]]:
+        """Panels of each version."""
+        return {"paper": self.paper, "truant": self.truant}
+
+    def curves(self) -> list[Curve]:
+        """Everything that is drawn, once."""
+        panels = (panel for version in self.versions.values() for panel in version)
+        return list(dict.fromkeys(curve for panel in panels for curve in panel.curves))
+
+
+def panel(title: str, scene: Scene, *policies: str) -> Panel:
+    """Policies in one scene."""
+    return Panel(title, tuple(Curve(scene, policy) for policy in policies))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REFERENCE = Look(FAINT, (1, 3))
+NAIVE, ORACLE = Look("#D55E00", (7, 3)), Look("#000000", (2, 2))  # the same in every chart
 LEADER = 14.0  # pixels from the end of a line to its label
 
 
@@ -54,6 +55,22 @@ def default_look(number: int) -> Look:
     """A colour and a dash for each; from the ninth on, colours come again with another dash."""
     count = len(COLOURS)
     return Look(COLOURS[number % count], DASHES[(number + number // count) % len(DASHES)])
+
+
+def policy_looks(policies: Sequence[str]) -> dict[str, Look]:
+    """A look for each policy: the first naive one and the first oracle have their own, the others come in turn."""
+    looks: dict[str, Look] = {}
+    left = [
+        default_look(i)
+        for i in range(2 * len(COLOURS))
+        if COLOURS[i % len(COLOURS)] not in (NAIVE[0], ORACLE[0])
+    ]
+    for policy in policies:
+        own = NAIVE if policy.startswith("naive-") else ORACLE if policy.startswith("oracle-") else None
+        if own is None or own in looks.values():
+            own = left[sum(look in left for look in looks.values()) % len(left)]
+        looks[policy] = own
+    return looks
 
 
 def line_ends(data: pd.DataFrame, foot: float, top: float, log: bool, height: int) -> pd.DataFrame:

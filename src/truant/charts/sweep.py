@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
 
-from truant.charts.lines import line_ends, line_labels, line_style
+from truant.charts.lines import default_look, line_ends, line_labels, line_style
 from truant.charts.style import (
-    COLOURS,
     FONT,
     HEAT,
     INK,
     ON_HEAT,
+    Look,
     short,
     styled_axis,
     styled_title,
@@ -37,6 +37,7 @@ def parameter_chart(
     title: str = "",
     subtitle: str = "",
     span: tuple[float, float] | None = None,
+    looks: Mapping[str, Look] | None = None,
     width: int = 420,
     height: int = 280,
 ) -> alt.LayerChart:
@@ -48,6 +49,7 @@ def parameter_chart(
     parameter : what x is called.
     title, subtitle : above the chart.
     span : lowest and highest regret on the axis, for charts that are to be compared; from the table unless given.
+    looks : colour and dash of each policy; in their order unless given.
     width, height : of the plot in pixels, labels not counted.
     """
     if table.empty:
@@ -59,13 +61,13 @@ def parameter_chart(
     places = (
         table["x"] if numeric else table["x"].map({x: i for i, x in enumerate(dict.fromkeys(table["x"]))})
     )
-    data = table[["policy", "x", "mean", "low", "high"]].assign(round=places)
+    data = table[["policy", "x", "mean", "low", "high"]].assign(round=places).reset_index(drop=True)
     data[["height", "low", "high"]] = data[["mean", "low", "high"]].clip(foot, top)
     data["regret"] = [short(mean) for mean in data["mean"]]
     x = _parameter_axis(table, parameter, numeric)
     y = alt.Y("height:Q", title="regret", axis=value_axis(foot, top, log))
     y = y.scale(type="log" if log else "linear", domain=[foot, top], nice=False)
-    style = line_style(list(dict.fromkeys(data["policy"])))
+    style = line_style(list(dict.fromkeys(data["policy"])), looks=looks)
     base = alt.Chart(data).encode(x=x, detail="policy:N")
     band = base.mark_area(opacity=0.13).encode(y=alt.Y("low:Q"), y2="high:Q", fill=style["fill"])
     line = base.mark_line(strokeWidth=2.2, strokeJoin="round")
@@ -109,6 +111,7 @@ def regret_heatmap(
     y: str,
     title: str = "",
     subtitle: str = "",
+    columns: Sequence[str] | None = None,
     span: tuple[float, float] | None = None,
     widest: int = 560,
 ) -> alt.LayerChart:
@@ -119,6 +122,7 @@ def regret_heatmap(
     cells : columns x, y (texts, in their order), mean; optionally best (marked with a star).
     x, y : what the axes are called.
     title, subtitle : above the chart.
+    columns : the order of x, where the first row does not have them all.
     span : lowest and highest of the colours, for maps that are to be compared.
     widest : of the plot in pixels.
     """
@@ -133,9 +137,9 @@ def regret_heatmap(
         for mean, star in zip(data["mean"], stars, strict=True)
     ]
     data["dark"] = data["shade"] > 0.64
-    columns = list(dict.fromkeys(data["x"]))
+    columns = columns or list(dict.fromkeys(data["x"]))
     step = _step(len(columns), widest, 40)
-    place = _plane(data, x, y, step)
+    place = _plane(data, columns, x, y, step)
     tips = [alt.Tooltip("x:N", title=x), alt.Tooltip("y:N", title=y), alt.Tooltip("words:N", title="regret")]
     shade = alt.Color("shade:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=list(HEAT)))
     cell = alt.Chart(data).mark_rect(cornerRadius=3).encode(**place, color=shade, tooltip=tips)
@@ -156,6 +160,7 @@ def winner_map(
     x: str,
     y: str,
     policies: Sequence[str],
+    looks: Mapping[str, Look] | None = None,
     title: str = "",
     subtitle: str = "",
     widest: int = 620,
@@ -167,12 +172,14 @@ def winner_map(
     cells : columns x, y (texts, in their order), winner, as_good (list of the others that may be as good), ratio
         (regret of the best of the rest over the winner's; None if there is no other).
     x, y : what the axes are called.
-    policies : all that took part, in the order of their letters and colours.
+    policies : all that took part, in the order of their letters.
+    looks : colour of each policy; in their order unless given.
     title, subtitle : above the chart.
     widest : of the plot in pixels.
     """
     letters = dict(zip(policies, _letters(len(policies)), strict=True))
-    colours = {policy: COLOURS[i % len(COLOURS)] for i, policy in enumerate(policies)}
+    given = looks or {}
+    colours = {policy: (given.get(policy) or default_look(i)).colour for i, policy in enumerate(policies)}
     data = cells[["x", "y", "winner", "ratio"]].copy()
     data["letters"] = [
         "≈".join(letters[name] for name in (winner, *others))
@@ -182,7 +189,7 @@ def winner_map(
     data["margin"] = ["" if np.isnan(ratio) else f"×{ratio:.3g}" for ratio in data["ratio"].astype(float)]
     columns = list(dict.fromkeys(data["x"]))
     step = _step(len(columns), widest, 46)
-    place = _plane(data, x, y, step)
+    place = _plane(data, columns, x, y, step)
     seen = [policy for policy in policies if policy in set(data["winner"])]
     legend = alt.Legend(
         title=None,
@@ -211,10 +218,11 @@ def winner_map(
     return _framed([cell, name, margin], title, subtitle, width=alt.Step(step), height=alt.Step(38))
 
 
-def _plane(data: pd.DataFrame, x: str, y: str, step: int) -> dict[str, Any]:
-    style = {"labelExpr": "datum.value", "labelColor": INK, "ticks": False, "domain": False, "grid": False}
+def _plane(data: pd.DataFrame, columns: Sequence[str], x: str, y: str, step: int) -> dict[str, Any]:
+    style = {"labelColor": INK, "ticks": False, "domain": False, "grid": False}
+    style["labelExpr"] = r"split(datum.value, '\n')"
     rows = list(dict.fromkeys(data["y"]))
-    across = alt.X("x:N", sort=list(dict.fromkeys(data["x"])), title=x).scale(paddingInner=0.04)
+    across = alt.X("x:N", sort=list(columns), title=x).scale(paddingInner=0.04)
     across = across.axis(styled_axis(**style, labelAngle=0, labelLimit=max(step - 2, 40), labelPadding=6))
     down = alt.Y("y:N", sort=rows, title=y or None).scale(paddingInner=0.06)
     down = down.axis(

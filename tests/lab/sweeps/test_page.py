@@ -109,7 +109,7 @@ def test_worlds_of_one_point_stand_side_by_side(tmp_path):
     cells = next(iter(spec["datasets"].values()))
     assert name == "overview"
     assert [(cell["x"], cell["y"]) for cell in cells] == [
-        (world, policy) for world in ("mar", "confounded") for policy in ("naive-ucb", "mar-ucb")
+        (world, policy) for policy in ("naive-ucb", "mar-ucb") for world in ("mar", "confounded")
     ]
     assert sum("★" in cell["words"] for cell in cells) == 2
 

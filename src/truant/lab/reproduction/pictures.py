@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from truant.charts import SHADES, Look, in_rows, regret_chart, regret_range
+from truant.charts.lines import NAIVE, ORACLE
 from truant.lab.reproduction.figure import Figure, Panel
 from truant.lab.reproduction.results import Results
 from truant.lab.reproduction.words import size
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 # the first pattern that a policy's name matches
 LOOKS = (
-    ("naive-*", Look("#D55E00", (7, 3))),
-    ("oracle-*", Look("#000000", (2, 2))),
+    ("naive-*", NAIVE),
+    ("oracle-*", ORACLE),
     ("paper-mar-known", Look("#E69F00", (9, 3, 2, 3))),
     ("paper-mediator-mnar", Look("#B8A800", (6, 2, 1, 2, 1, 2))),
     ("paper-*", Look("#CC79A7", (12, 4))),

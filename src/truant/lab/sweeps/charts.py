@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from truant.charts import in_rows
+from truant.charts import Look, in_rows
+from truant.charts.lines import policy_looks
 from truant.charts.sweep import parameter_chart, regret_heatmap, regret_span, winner_map
 from truant.lab.sweeps.study import Block, Study, shown
 from truant.lab.sweeps.table import policy_column, world_column
@@ -37,14 +38,30 @@ class Way:
     values: tuple[Any, ...]
 
 
+@dataclass(frozen=True)
+class Section:
+    """A block's rows, what varies in its world (the longest way first), and how its policies look."""
+
+    block: Block
+    table: pd.DataFrame
+    ways: list[Way]
+    looks: Mapping[str, Look]
+
+
 def sweep_charts(study: Study, table: pd.DataFrame) -> list[list[NamedChart]]:
     """The charts of each section: all blocks beside one another if each is one point, then block by block."""
     sections = []
     if one_point_each(study):
         sections.append([_overview_chart(study, table)])
         return sections
+    choices = [choice for block in study.blocks for choice in block.choices]
+    looks = policy_looks(
+        list(dict.fromkeys(name for choice in choices for name in (choice.family, choice.spec)))
+    )
     for block in study.blocks:
-        sections.append(_block_charts(block, table[table["block"] == block.number + 1]))
+        ways = sorted(ways_of(block), key=lambda way: -len(way.values))
+        own = table[table["block"] == block.number + 1]
+        sections.append(_section_charts(Section(block, own, ways, looks)))
     return sections
 
 
@@ -56,33 +73,49 @@ def one_point_each(study: Study) -> bool:
 
 
 def _overview_chart(study: Study, table: pd.DataFrame) -> NamedChart:
-    titles = {block.number + 1: block.title for block in study.blocks}
+    titles = {block.number + 1: _in_two_lines(block.title) for block in study.blocks}
+    longest = max(
+        study.blocks, key=lambda block: len(block.choices)
+    )  # its order, and then what others have besides
+    order = list(dict.fromkeys([choice.spec for choice in longest.choices] + list(table["policy"])))
     cells = table.assign(x=table["block"].map(titles), y=table["policy"], mean=table["regret_mean"])
+    cells = cells.assign(rank=cells["policy"].map(order.index)).sort_values(["rank", "block"], kind="stable")
     if len(titles) == 1:
         cells = cells.assign(x=cells["policy"], y="")
-    chart = regret_heatmap(cells, x="" if len(titles) == 1 else "world", y="", widest=900)
+    chart = regret_heatmap(
+        cells,
+        x="" if len(titles) == 1 else "world",
+        y="",
+        columns=list(dict.fromkeys(cells["x"])) if len(titles) == 1 else list(titles.values()),
+        widest=900,
+    )
     sentence = (
         "Mean regret, pale is low; ★ is the lowest of its world among those that do not see what is missing."
     )
     return NamedChart("overview", "Regret of each policy in each world", chart, sentence)
 
 
-def _block_charts(block: Block, table: pd.DataFrame) -> list[NamedChart]:
-    ways = sorted(ways_of(block), key=lambda way: -len(way.values))
-    found = []
+def _in_two_lines(name: str) -> str:
+    """A long name, broken at the hyphen or space nearest to its middle."""
+    breaks = [i for i, letter in enumerate(name) if letter in "- "]
+    if len(name) <= 16 or not breaks:
+        return name
+    middle = min(breaks, key=lambda i: abs(i - len(name) / 2))
+    return f"{name[: middle + 1].rstrip()}\n{name[middle + 1 :]}"
+
+
+def _section_charts(section: Section) -> list[NamedChart]:
+    block, table, ways = section.block, section.table, section.ways
     own = _policy_ways(block)
-    if own:
-        found.append(_policy_chart(block, table, own, ways))
-    if ways and not own:
-        found.append(_curves(block, table, ways))
-    if ways and table["behind_mean"].notna().groupby(table["policy"]).any().sum() > 1:
-        found.append(_winners(block, table, ways))
-    if len(ways) > 1:
-        found.append(_maps(block, table, ways))
     if not ways and not own:
         cells = table.assign(x=table["policy"], y="", mean=table["regret_mean"])
         chart = regret_heatmap(cells, x="", y="", widest=900)
-        found.append(NamedChart(_id(block, "policies"), "Mean regret", chart, "Mean regret, pale is low."))
+        return [NamedChart(_id(block, "policies"), "Mean regret", chart, "Mean regret, pale is low.")]
+    found = [_policy_chart(section, own) if own else _curves(section)]
+    if ways and table[table["behind_mean"].notna()]["policy"].nunique() > 1:
+        found.append(_winners(section))
+    if len(ways) > 1:
+        found.append(_maps(section))
     return found
 
 
@@ -107,10 +140,10 @@ def _policy_ways(block: Block) -> list[Way]:
     return [Way(policy_column(key), key, tuple(several)) for key, several in values.items()]
 
 
-def _policy_chart(block: Block, table: pd.DataFrame, own: list[Way], ways: list[Way]) -> NamedChart:
+def _policy_chart(section: Section, own: list[Way]) -> NamedChart:
     """Regret along a parameter of the policies; those without it are level lines."""
     way = max(own, key=lambda each: len(each.values))
-    panels, left_out = _panels(table, ways)
+    panels, left_out = _panels(section.table, section.ways)
     drawn = []
     for title, part in panels:
         lines = part[part[way.column].notna()]
@@ -122,21 +155,24 @@ def _policy_chart(block: Block, table: pd.DataFrame, own: list[Way], ways: list[
         ]
         whole = pd.concat([lines, pd.DataFrame(flat)]) if flat else lines
         drawn.append((title, _line_table(whole, way, "family")))
-    chart = _drawn(drawn, way.label)
+    chart = _drawn(drawn, way.label, section.looks)
     sentence = f"Mean regret along {way.label}, ± 2 standard errors." + left_out
-    return NamedChart(_id(block, way.label), f"Regret along {way.label}", chart, sentence)
+    return NamedChart(_id(section.block, way.label), f"Regret along {way.label}", chart, sentence)
 
 
-def _curves(block: Block, table: pd.DataFrame, ways: list[Way]) -> NamedChart:
+def _curves(section: Section) -> NamedChart:
     """Regret along the way with the most values, a panel for each value of the others."""
-    way = ways[0]
-    panels, left_out = _panels(table, ways[1:])
-    chart = _drawn([(title, _line_table(part, way, "policy")) for title, part in panels], way.label)
+    way = section.ways[0]
+    panels, left_out = _panels(section.table, section.ways[1:])
+    lines = [(title, _line_table(part, way, "policy")) for title, part in panels]
+    chart = _drawn(lines, way.label, section.looks)
     sentence = f"Mean regret along {way.label}, ± 2 standard errors." + left_out
-    return NamedChart(_id(block, "curves"), f"Regret along {way.label}", chart, sentence)
+    return NamedChart(_id(section.block, "curves"), f"Regret along {way.label}", chart, sentence)
 
 
-def _drawn(panels: Sequence[tuple[str, pd.DataFrame]], label: str) -> alt.TopLevelMixin:
+def _drawn(
+    panels: Sequence[tuple[str, pd.DataFrame]], label: str, looks: Mapping[str, Look]
+) -> alt.TopLevelMixin:
     span = regret_span(pd.concat([part for _, part in panels]))
     wide = len(panels) == 1
     drawn = [
@@ -145,6 +181,7 @@ def _drawn(panels: Sequence[tuple[str, pd.DataFrame]], label: str) -> alt.TopLev
             parameter=label,
             title=title,
             span=span,
+            looks=looks,
             width=560 if wide else 300,
             height=340 if wide else 230,
         )
@@ -169,8 +206,9 @@ def _line_table(part: pd.DataFrame, way: Way, line: str) -> pd.DataFrame:
     ).sort_values("order", kind="stable")[["policy", "x", "mean", "low", "high"]]
 
 
-def _winners(block: Block, table: pd.DataFrame, ways: list[Way]) -> NamedChart:
+def _winners(section: Section) -> NamedChart:
     """The map of who wins, over the two ways with the most values."""
+    table, ways = section.table, section.ways
     policies = list(dict.fromkeys(table[table["behind_mean"].notna()]["policy"]))
     across, down = ways[0], ways[1] if len(ways) > 1 else None
     panels, left_out = _panels(table, ways[2:])
@@ -201,6 +239,7 @@ def _winners(block: Block, table: pd.DataFrame, ways: list[Way]) -> NamedChart:
                 x=across.label,
                 y=down.label if down else "",
                 policies=policies,
+                looks=section.looks,
                 title=title,
                 widest=900 if len(panels) == 1 else 420,
             )
@@ -210,13 +249,13 @@ def _winners(block: Block, table: pd.DataFrame, ways: list[Way]) -> NamedChart:
         "The policy with the lowest mean regret, and how many times as much the next best loses; pale, and with ≈, "
         "where others are within two standard errors of it (paired, run by run)." + left_out
     )
-    return NamedChart(_id(block, "winners"), "Where does each policy win?", chart, sentence)
+    return NamedChart(_id(section.block, "winners"), "Where does each policy win?", chart, sentence)
 
 
-def _maps(block: Block, table: pd.DataFrame, ways: list[Way]) -> NamedChart:
+def _maps(section: Section) -> NamedChart:
     """A heat map for each policy, in the same colours."""
-    across, down = ways[0], ways[1]
-    panels, left_out = _panels(table, ways[2:])
+    across, down = section.ways[:2]
+    panels, left_out = _panels(section.table, section.ways[2:])
     title, part = panels[0]
     span = (float(part["regret_mean"].min()), float(part["regret_mean"].max()))
     drawn = []
@@ -234,7 +273,9 @@ def _maps(block: Block, table: pd.DataFrame, ways: list[Way]) -> NamedChart:
     )
     if len(panels) > 1:
         sentence += " Drawn is the first of the panels above." + left_out
-    return NamedChart(_id(block, "maps"), "Regret of each policy", in_rows(drawn, columns=2), sentence)
+    return NamedChart(
+        _id(section.block, "maps"), "Regret of each policy", in_rows(drawn, columns=2), sentence
+    )
 
 
 def _panels(table: pd.DataFrame, ways: Sequence[Way]) -> tuple[list[tuple[str, pd.DataFrame]], str]:

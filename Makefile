@@ -2,7 +2,7 @@
 PYTHON := .venv/bin/python
 READY := .venv/.ready
 
-.PHONY: demo picture test check study bench clean
+.PHONY: demo picture test check study ablations bench clean
 
 demo: $(READY)
 	@.venv/bin/truant reproduce --quick --out out/reproduction
@@ -27,6 +27,9 @@ check: $(READY)
 
 study: $(READY)
 	@$(PYTHON) study/run.py
+
+ablations: $(READY)
+	@$(PYTHON) ablations/run.py
 
 # other packages live in an environment of their own; gcc builds the C floor
 bench: $(READY) benchmarks/.venv/.ready

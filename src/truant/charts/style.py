@@ -115,12 +115,12 @@ def in_rows(
     )
 
 
-def save_chart(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> Path:
-    """Write a chart as .png, .svg or as an interactive .html page that needs no network."""
+def save_chart(chart: alt.TopLevelMixin, path: str | os.PathLike[str], *, scale: float = 2.0) -> Path:
+    """Write a chart as .png (its pixels times `scale`), .svg or as an interactive .html page without network."""
     target = output_path(path, CHARTS)
     options: dict[str, Any] = {"format": target.suffix.lower().lstrip(".")}
     if options["format"] == "png":
-        options["scale_factor"] = 2
+        options["scale_factor"] = scale
     if options["format"] == "html":  # without the link to an online editor, which would send the data away
         actions = {"export": True, "source": False, "editor": False}
         options |= {"inline": True, "embed_options": {"actions": actions}}

@@ -1,6 +1,6 @@
 """Runs the studies of this folder and writes docs/ablations.md with their figures. Goes on where it was stopped.
 
-`--quick` does everything in tiny sizes into out/studies-quick, to see whether it runs.
+`--quick` does everything in tiny sizes into out/ablations-quick, to see whether it runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ READINGS = tomllib.loads((HERE / "readings.toml").read_text(encoding="utf-8"))
 
 def main() -> None:
     quick = "--quick" in sys.argv
-    out = ROOT / "out" / ("studies-quick" if quick else "studies")
+    out = ROOT / "out" / ("ablations-quick" if quick else "ablations")
     docs = out if quick else ROOT / "docs"
     (docs / "images").mkdir(parents=True, exist_ok=True)
     parts = [READINGS["introduction"].strip()]
@@ -33,7 +33,7 @@ def main() -> None:
         study = HERE / f"{name}.toml"
         result = truant.sweep(smaller(study) if quick else study, out=out / name)
         image = docs / "images" / f"ablation-{name}.png"
-        save_chart(picture(result), image)
+        save_chart(picture(result), image, scale=1)
         parts += section(name, result, reading.strip())
         print(
             f"{name}: {result.kernel_seconds:,.0f} s in the compiled loop, {result.seconds:,.0f} s now",
@@ -68,7 +68,7 @@ def picture(result: SweepResult) -> Any:
 
 def section(name: str, result: SweepResult, reading: str) -> list[str]:
     study = result.study
-    made = f"`truant sweep studies/{name}.toml`: {study.runs} runs at each point, seed {study.seed}."
+    made = f"`truant sweep ablations/{name}.toml`: {study.runs} runs at each point, seed {study.seed}."
     if one_point_each(study):
         whole = [overview(result)]
     else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -15,7 +16,20 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that `python study/run.py` finds the others
 
-from study import astray, condition, coverage, errors, growth, mutants, published, regret, slopes, wrong
+from study import (
+    astray,
+    condition,
+    coverage,
+    errors,
+    growth,
+    kills,
+    mutants,
+    published,
+    regret,
+    reproduction,
+    slopes,
+    wrong,
+)
 from study.keep import ROOT, SEED, Study
 
 from truant.files import written_whole
@@ -31,8 +45,11 @@ SECTIONS: dict[str, Callable[[Study], list[str]]] = {
     "slopes": slopes.section,
     "growth": growth.section,
     "published": published.section,
+    "reproduction": reproduction.section,
+    "kills": kills.section,
     "mutants": mutants.section,
 }
+MARK = "<!-- section {name}: {date}, code {code} -->"
 
 
 def main() -> None:
@@ -51,14 +68,33 @@ def main() -> None:
 
 
 def whole_page(study: Study) -> str:
-    """All sections that this code has written."""
-    files = {name: _section_file(study, name) for name in SECTIONS}
-    missing = [name for name, path in files.items() if not path.exists()]
-    parts = ["# Validation", f"Written by `make study` on {datetime.date.today()}, seed {SEED}."]
+    """All sections: as this code has written them, else as the page has them from before."""
+    before = sections_of(study.page.read_text(encoding="utf-8")) if study.page.exists() else {}
+    today, code = datetime.date.today(), study.kept.name
+    parts, older, missing = [], [], []
+    for name in SECTIONS:
+        path = _section_file(study, name)
+        if path.exists():
+            mark = MARK.format(name=name, date=today, code=code)
+            parts.append(f"{mark}\n\n{path.read_text(encoding='utf-8')}")
+        elif name in before:
+            parts.append(before[name])
+            older.append(name)
+        else:
+            missing.append(name)
+    head = ["# Validation", f"Written by `make study`, seed {SEED}; a comment before each section says when."]
+    if older:
+        head.append(f"Made with earlier code, and not again with this: {', '.join(older)}.")
     if missing:
-        parts.append(f"Not yet done with this code: {', '.join(missing)}.")
-    parts += [path.read_text(encoding="utf-8") for name, path in files.items() if name not in missing]
-    return "\n\n".join(part for part in parts if part) + "\n"
+        head.append(f"Not yet done: {', '.join(missing)}.")
+    return "\n\n".join([*head, *parts]) + "\n"
+
+
+def sections_of(page: str) -> dict[str, str]:
+    """The sections of a page, each with its mark."""
+    marks = list(re.finditer(r"<!-- section (\S+): .*? -->", page))
+    ends = [*(mark.start() for mark in marks[1:]), len(page)]
+    return {mark[1]: page[mark.start() : end].strip() for mark, end in zip(marks, ends, strict=True)}
 
 
 def _section_file(study: Study, name: str) -> Path:

@@ -15,9 +15,12 @@ from study import (
     coverage,
     errors,
     estimators,
+    kills,
     mutants,
     page,
     published,
+    reproduction,
+    run,
     slopes,
     sweeps,
     wrong,
@@ -180,3 +183,50 @@ def test_mutants_are_changes_that_still_are_code():
 def test_the_verdict_counts_what_does_not_agree():
     assert page.verdict(["yes", "better"], "rows") == "All 2 rows agree with what was promised."
     assert "1 of 3 rows" in page.verdict(["yes", page.yes(False), "yes"], "rows")
+
+
+def test_a_section_done_again_takes_the_place_of_its_old_self(tmp_path):
+    study = Study(tmp_path / "validation.md", tmp_path / "images", tmp_path / "code2", quick=True)
+    study.kept.mkdir()
+    old = "# Validation\n\n" + "\n\n".join(
+        f"<!-- section {name}: 2020-01-01, code code1 -->\n\n## {name}\n\nold {name}"
+        for name in ("regret", "kills")
+    )
+    study.page.write_text(old)
+    (study.kept / "section-kills.md").write_text("## kills\n\nnew kills")
+    page_text = run.whole_page(study)
+    found = run.sections_of(page_text)
+    assert list(found) == ["regret", "kills"]
+    assert found["regret"].endswith("old regret")
+    assert "2020-01-01, code code1" in found["regret"]
+    assert found["kills"].endswith("new kills")
+    assert "code code2" in found["kills"]
+    assert "Made with earlier code, and not again with this: regret." in page_text
+    assert "Not yet done: wrong, astray" in page_text
+
+
+def test_the_reproduction_is_compared_where_there_is_something_to_compare_with():
+    curve = {
+        "world": "mcar",
+        "parameters": {"gamma": 0.5},
+        "policy": "naive-ucb",
+        "horizon": 10_000,
+        "runs": 100,
+    }
+    row = reproduction.compared(curve | {"regret_mean": 357.0, "regret_sd": 100.0})
+    assert row == ["mcar:gamma=0.5", "`naive-ucb`", "357 ± 100", "357", "+0.0", "yes"]
+    error = 100 * np.sqrt(1 / 100 + 1 / 1000)
+    far = reproduction.compared(curve | {"regret_mean": 357.0 + 3.1 * error, "regret_sd": 100.0})
+    assert far[-2:] == ["+3.1", "**no**"]
+    assert reproduction.compared(curve | {"policy": "zero-ucb", "regret_mean": 1.0, "regret_sd": 1.0}) is None
+    assert reproduction.compared(curve | {"horizon": 5, "regret_mean": 1.0, "regret_sd": 1.0}) is None
+
+
+def test_a_half_written_file_is_not_readable(tmp_path):
+    import pandas as pd
+
+    path = tmp_path / "part.parquet"
+    pd.DataFrame({"regret": range(100)}).to_parquet(path)
+    assert kills.readable(path)
+    path.write_bytes(path.read_bytes()[:-10])
+    assert not kills.readable(path)

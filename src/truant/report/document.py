@@ -56,7 +56,8 @@ class Table:
 
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """A chart as a page draws it: on the page's own ground."""
-    spec: dict[str, Any] = chart.properties(background="transparent").to_dict()
+    # unchecked: our own charts are checked in tests, and the check takes longer than the rest of a page
+    spec: dict[str, Any] = chart.properties(background="transparent").to_dict(validate=False)
     return spec
 
 

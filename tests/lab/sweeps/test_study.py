@@ -93,6 +93,19 @@ BAD = {
         ["world 2", "parameter of world 'mar': 'gama'", "did you mean 'gamma'?"],
     ),
     "wrong type": (NAIVE + 'runs = "many"\n' + MAR, ["runs must be a whole number, got 'many'"]),
+    "huge runs": (NAIVE + f"runs = 1{'0' * 400}\n" + MAR, ["runs must be at most", "got inf"]),
+    "huge horizon": (NAIVE + f"horizon = 1{'0' * 400}\n" + MAR, ["world 1: horizon", "must be at most"]),
+    "more digits than Python reads": (NAIVE + f"runs = 1{'0' * 5000}\n" + MAR, ["not valid TOML", "digits"]),
+    "brackets without end": (NAIVE + MAR + f"set = {{ sd = {'[' * 3000}", ["not valid TOML", "recursion"]),
+    "huge value": (NAIVE + MAR + f"set = {{ sd = 1{'0' * 30} }}\n", ["set.sd must be at most", "as 1e30"]),
+    "huge end of a span": (
+        NAIVE + MAR + f"vary = {{ sd = {{ from = 1, to = 1{'0' * 400}, steps = 2 }} }}\n",
+        ["vary.sd", "to must be a finite number, got inf"],
+    ),
+    "huge text of a policy": (
+        f'policies = ["mar-ucb:level=1{"0" * 5000}"]\n' + MAR,
+        ["policy 1", "level must be a positive number", "got inf"],
+    ),
     "no runs": (NAIVE + "runs = 0\n" + MAR, ["runs must be a whole number of at least 1, got 0"]),
     "negative seed": (NAIVE + "seed = -1\n" + MAR, ["seed must be a whole number of at least 0, got -1"]),
     "wrong title": (NAIVE + "title = 3\n" + MAR, ["title must be a text, got 3"]),
@@ -192,6 +205,11 @@ def test_what_cannot_be_read(tmp_path):
         read_study(tmp_path / "noise.toml")
     with pytest.raises(TruantError, match="cannot be read"):
         read_study(tmp_path)
+
+
+def test_a_mark_before_the_first_letter(tmp_path):
+    (tmp_path / "s.toml").write_text(NAIVE + MAR, encoding="utf-8-sig")
+    assert read_study(tmp_path / "s.toml").source == NAIVE + MAR
 
 
 def test_the_kind_of_error_is_kept(tmp_path):

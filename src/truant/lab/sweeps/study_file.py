@@ -15,7 +15,7 @@ from truant import registry
 from truant.errors import InvalidValue, unknown
 from truant.lab.sweeps.study import Axis, Block, Choice, Study, at, shown
 from truant.policies import named
-from truant.setting import whole_number
+from truant.setting import LARGEST, whole_number
 from truant.worlds.draws import number
 
 STUDY_KEYS = ("title", "description", "seed", "runs", "horizon", "policies", "worlds")
@@ -29,10 +29,8 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     """Read a study file; whatever is wrong with it is said with file, place and remedy."""
     target, name = Path(path), os.fspath(path)
     try:
-        source = target.read_text(encoding="utf-8")
+        source = target.read_text(encoding="utf-8-sig")  # some editors put a mark before the first letter
         table = tomllib.loads(source)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidValue(f"{name}: this is not valid TOML: {error}.") from None
     except UnicodeDecodeError:
         raise InvalidValue(
             f"{name}: this is not a text in UTF-8; a study is a TOML file, e.g. study.toml."
@@ -41,6 +39,8 @@ def read_study(path: str | os.PathLike[str]) -> Study:
         raise InvalidValue(
             f"{name}: cannot be read ({error.strerror}); give the path of a TOML file."
         ) from None
+    except (ValueError, RecursionError) as error:  # TOML's own, or numbers and brackets that Python will not read
+        raise InvalidValue(f"{name}: this is not valid TOML: {str(error).partition(';')[0]}.") from None
     return study_of(table, file=name, source=source)
 
 
@@ -169,9 +169,11 @@ def _span(table: Mapping[str, Any]) -> tuple[float, ...]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Numbers, texts, true and false, and lists of them; whole numbers also as 1e5."""
+    """Numbers, texts, true and false, and lists of them."""
     if isinstance(value, list):
         return tuple(_plain(name, item) for item in value)
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise InvalidValue(f"{name} must be at most {LARGEST:,} as a whole number; write it as 1e30, or so.")
     if not isinstance(value, bool | int | float | str):
         raise InvalidValue(f"{name} must be a number, a text, true, false or a list of these, got {value!r}.")
     return value

@@ -58,6 +58,17 @@ def test_policies_that_vary():
     assert [dict(choice.varied) for choice in block.choices] == [{}, {"level": 0.5}, {"level": "cautious"}]
 
 
+def test_the_value_of_a_policy_is_kept_to_the_last_digit():
+    entry = {"name": "mar-ucb", "vary": {"level": [0.1, 0.1 + 1e-15, 1 / 3, 2.0]}}
+    (block,) = study_of(SMALL | {"policies": [entry]}).blocks
+    assert [choice.spec for choice in block.choices] == [
+        "mar-ucb:level=0.1",
+        "mar-ucb:level=0.100000000000001",
+        "mar-ucb:level=0.3333333333333333",
+        "mar-ucb:level=2",
+    ]
+
+
 def test_a_world_may_have_policies_and_a_horizon_of_its_own():
     own = {"name": "mar", "policies": ["mar-ucb"], "horizon": 7}
     first, second = study_of({"policies": ["naive-ucb"], "worlds": ["mcar", own]}).blocks
@@ -179,6 +190,24 @@ BAD = {
         + MAR
         + "vary = { gamma = { from = 0.1, to = 1, steps = 2000 }, sd = { from = 1, to = 2, steps = 600 } }",
         ["1,200,000 points", "fewer steps"],
+    ),
+    "too many runs": (NAIVE + "runs = 1e12\n" + MAR, ["1,000,000,000,000 runs", "or with fewer runs"]),
+    "a policy in too many ways": (
+        'policies = [{ name = "mar-ucb", vary = { level = { from = 1, to = 2, steps = 1e6 }, '
+        "kappa = { from = 1, to = 2, steps = 1e6 } } }]\n" + MAR,
+        ["policy 1", "1,000,000,000,000 ways"],
+    ),
+    "a policy's parameter twice": (
+        'policies = [{ name = "mar-ucb:level=1", vary = { level = [2, 3] } }]\n' + MAR,
+        ["policy 1", "level is given twice, in the name 'mar-ucb:level=1'"],
+    ),
+    "two parameters in one text": (
+        'policies = [{ name = "mar-ucb", set = { level = "cautious,kappa=3" } }]\n' + MAR,
+        ["policy 1", "level must be a text without commas", "got 'cautious,kappa=3'"],
+    ),
+    "a policy twice, written in two ways": (
+        'policies = ["mar-ucb:level=1,kappa=2", " mar-ucb:kappa=2.0, level=1.0"]\n' + MAR,
+        ["world 1: policies", "is there twice, once written mar-ucb:level=1,kappa=2;"],
     ),
 }
 

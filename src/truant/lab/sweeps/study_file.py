@@ -14,6 +14,7 @@ import numpy as np
 from truant import registry
 from truant.errors import InvalidValue, unknown
 from truant.lab.sweeps.study import Axis, Block, Choice, Study, at, shown
+from truant.lab.sweeps.task import RUNS, tasks_of_a_point
 from truant.policies import named
 from truant.setting import LARGEST, whole_number
 from truant.worlds.draws import number
@@ -22,7 +23,8 @@ STUDY_KEYS = ("title", "description", "seed", "runs", "horizon", "policies", "wo
 WORLD_KEYS = ("name", "title", "set", "vary", "horizon", "policies")
 POLICY_KEYS = ("name", "set", "vary")
 SPAN_KEYS = ("from", "to", "steps", "scale")
-MOST_POINTS = 1_000_000
+MOST_TASKS = 1_000_000  # they are listed before they are handed out, some hundred bytes each
+MOST_CHOICES = 1_000  # policies of a world
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
@@ -62,10 +64,11 @@ def study_of(table: Mapping[str, Any], *, file: str = "study", source: str = "")
             file=file,
             source=source,
         )
-        size = sum(len(block.horizons) * _size(block.axes) for block in blocks)
-        if size > MOST_POINTS:
+        points = sum(len(block.horizons) * _size(block.axes) for block in blocks)
+        if points * tasks_of_a_point(study.runs) > MOST_TASKS:
             raise InvalidValue(
-                f"The study has {size:,} points, more than {MOST_POINTS:,}; vary fewer things, or in fewer steps."
+                f"The study has {points:,} points with {study.runs:,} runs each, more than {MOST_TASKS:,} tasks of "
+                f"{RUNS} runs; vary fewer things, in fewer steps, or with fewer runs."
             )
     return study
 
@@ -90,7 +93,7 @@ def _block(number: int, entry: Any, study: Mapping[str, Any]) -> Block:
         entries = _listed(table.get("policies", study.get("policies")), "policies")
         choices = tuple(choice for n, policy in enumerate(entries) for choice in _choices(n, policy))
         with at("policies"):
-            _different([choice.spec for choice in choices])
+            _different_policies([choice.spec for choice in choices])
         return Block(number, name, _text(table, "title", name), fixed, axes, rounds, choices)
 
 
@@ -103,6 +106,10 @@ def _choices(number: int, entry: Any) -> Iterator[Choice]:
         _known(table, POLICY_KEYS, "a policy")
         name = _name(table, "mar-ucb")
         fixed, axes = _settings(table)
+        if _size(axes) > MOST_CHOICES:
+            raise InvalidValue(
+                f"{name} varies in {_size(axes):,} ways, more than {MOST_CHOICES:,}; vary less, or in fewer steps."
+            )
         family = _spec(name, fixed)
         for settings in itertools.product(*(axis.settings() for axis in axes)):
             varied = {key: value for setting in settings for key, value in setting.items()}
@@ -115,8 +122,20 @@ def _spec(name: str, parameters: Mapping[str, Any]) -> str:
     """The policy's name with its parameters, as on the command line."""
     if not parameters:
         return name
-    written = ",".join(f"{key}={shown(value, ',')}" for key, value in parameters.items())
+    for key, value in parameters.items():
+        if key in registry.parse(name)[1]:
+            raise InvalidValue(f"{key} is given twice, in the name {name!r} and beside it; leave one out.")
+        if isinstance(value, str) and ("," in value or "=" in value):
+            raise InvalidValue(f"{key} must be a text without commas and equals signs, got {value!r}.")
+    written = ",".join(f"{key}={_written(value)}" for key, value in parameters.items())
     return f"{name}{',' if ':' in name else ':'}{written}"
+
+
+def _written(value: Any) -> str:
+    """A value as it is read again, to the last digit."""
+    if isinstance(value, tuple):
+        return ",".join(map(_written, value))
+    return repr(value) if isinstance(value, float) and float(shown(value)) != value else shown(value)
 
 
 def _settings(table: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Axis, ...]]:
@@ -161,8 +180,8 @@ def _span(table: Mapping[str, Any]) -> tuple[float, ...]:
         raise InvalidValue(f"scale must be 'linear' or 'log', got {scale!r}.")
     if scale == "log" and min(low, high) <= 0:
         raise InvalidValue(f"a logarithmic span must be above 0, got {low:g} to {high:g}.")
-    if steps > MOST_POINTS:
-        raise InvalidValue(f"steps must be at most {MOST_POINTS:,}, got {steps:,}.")
+    if steps > MOST_TASKS:
+        raise InvalidValue(f"steps must be at most {MOST_TASKS:,}, got {steps:,}.")
     numbers = np.geomspace(low, high, steps) if scale == "log" else np.linspace(low, high, steps)
     rounded = [float(f"{value:.12g}") for value in numbers]  # .3 and not .30000000000000004
     return tuple(int(value) if value.is_integer() else value for value in rounded)
@@ -183,6 +202,16 @@ def _different(values: Sequence[Any]) -> None:
     if len(set(values)) < len(values):
         twice = next(value for value in values if values.count(value) > 1)
         raise InvalidValue(f"{shown(twice)} is there twice; name each once.")
+
+
+def _different_policies(specs: Sequence[str]) -> None:
+    """No policy twice, however it is written."""
+    parsed = [registry.parse(spec) for spec in specs]
+    for i, spec in enumerate(specs):
+        first = parsed.index(parsed[i])
+        if first < i:
+            also = "" if specs[first] == spec else f", once written {specs[first]}"
+            raise InvalidValue(f"{spec} is there twice{also}; name each once.")
 
 
 def _known(table: Mapping[str, Any], keys: Sequence[str], of: str) -> None:

@@ -70,8 +70,13 @@ def tasks(study: Study, fingerprints: Sequence[str]) -> Iterator[Task]:
 
 def chunks(runs: int) -> list[tuple[int, int]]:
     """(first, how many): a hundred each, and what is left over with the last."""
-    count = max(1, runs // RUNS)
+    count = tasks_of_a_point(runs)
     return [(i * RUNS, RUNS if i < count - 1 else runs - i * RUNS) for i in range(count)]
+
+
+def tasks_of_a_point(runs: int) -> int:
+    """How many tasks the runs at a point are."""
+    return max(1, runs // RUNS)
 
 
 def work(number: int, task: Task, stop: IntArray | None = None) -> tuple[int, dict[str, Columns] | None]:

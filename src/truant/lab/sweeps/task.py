@@ -120,8 +120,8 @@ class Parts:
         """Keep what a task left."""
         for policy, columns in done.items():
             path = self.path(task.key(policy))
-            path.parent.mkdir(parents=True, exist_ok=True)
             with written_whole(path) as temporary:
+                path.parent.mkdir(parents=True, exist_ok=True)
                 pq.write_table(pa.table(columns), temporary, compression="zstd", write_page_checksum=True)
 
     def read(self, task: Task, policy: str) -> Any | None:
@@ -132,11 +132,6 @@ class Parts:
         except (OSError, pa.ArrowException):
             return None
         return table if table is not None and table.num_rows == task.runs else None
-
-    def sweep_up(self) -> None:
-        """Remove what a killed process left half-written."""
-        for stray in self.folder.glob("*/.*.part"):
-            stray.unlink(missing_ok=True)
 
 
 @functools.cache

@@ -144,7 +144,9 @@ def _found(data: str | os.PathLike[str]) -> tuple[str, Stamp]:
     try:
         there = path.is_file()
     except OSError as error:  # a name that is too long, or a folder that may not be entered
-        raise InvalidValue(f"The file {name[:60]!r} cannot be read: {error.strerror}; check the path.") from None
+        raise InvalidValue(
+            f"The file {name[:60]!r} cannot be read: {error.strerror}; check the path."
+        ) from None
     if not there:
         raise InvalidValue(f"The file {name!r} does not exist; check the path.")
     if not path.name.lower().endswith(CSV + PARQUET):

@@ -96,6 +96,19 @@ def test_policies_along_their_own_parameter(result):
     assert set(drawn) == expected
 
 
+def test_a_line_for_each_value_of_what_else_varies_in_a_policy(tmp_path):
+    entry = {"name": "mar-ucb", "vary": {"level": [0.5, 1, 2], "first_pulls": [1, 5]}}
+    study = {"runs": 2, "horizon": 50, "policies": [entry], "worlds": ["mar"]}
+    result = truant.sweep(study, out=tmp_path)
+    spec = result.charts()["world-1-level"].to_dict()
+    line = next(part for part in spec["layer"] if part["mark"]["type"] == "line")
+    drawn = {(r["policy"], r["x"]): r["mean"] for r in spec["datasets"][line["data"]["name"]]}
+    assert drawn == {
+        (f"mar-ucb:first_pulls={r['policy_first_pulls']}", r["policy_level"]): r["regret_mean"]
+        for r in result.rows
+    }
+
+
 def test_worlds_of_one_point_stand_side_by_side(tmp_path):
     study = {
         "runs": 100,

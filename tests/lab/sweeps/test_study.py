@@ -87,6 +87,19 @@ def test_the_fingerprint_is_that_of_the_instance():
     assert len(set(of(vary={"gamma": [0.5, 0.6, 0.7]}))) == 3
 
 
+def test_the_fingerprint_knows_what_policies_are_told(tmp_path):
+    """Outcomes -1 and 3 have the mean of 0 and 2, and come as often."""
+
+    def of(*outcomes):
+        rows = [f"{arm},{outcome}" for arm in "ab" for outcome in outcomes]
+        (tmp_path / "rows.csv").write_text("\n".join(["arm,y", *rows]))
+        table = {"data": str(tmp_path / "rows.csv"), "arm": "arm", "outcome": "y"}
+        return check(study_of(SMALL | {"worlds": [{"name": "table", "set": table}]}))
+
+    assert of(0, 2) == of(0, 2)
+    assert of(0, 2) != of(-1, 3)
+
+
 MAR = '[[worlds]]\nname = "mar"\n'
 NAIVE = 'policies = ["naive-ucb"]\n'
 BAD = {

@@ -1,6 +1,7 @@
 """Sweeps: the numbers of `simulate`, the same wherever they are made, and nothing lost or made twice."""
 
 import errno
+import importlib
 import itertools
 import json
 import os
@@ -19,10 +20,14 @@ import pytest
 from click.testing import CliRunner
 
 import truant
+from truant import registry
 from truant.cli import cli
 from truant.errors import InvalidValue, MissingExtra, UnknownName
 from truant.lab.sweeps import sweep as lab
+from truant.lab.sweeps import task as task_module
+from truant.lab.sweeps.table import world_column
 from truant.lab.sweeps.task import RUNS, chunks
+from truant.policies import named
 
 TEXT = """
 title = "A small one"
@@ -227,6 +232,92 @@ def test_a_damaged_part_is_made_again(study, whole, counted):
     assert sum(len(task.policies) for task in counted) == 2
 
 
+def test_a_part_with_a_damaged_name_of_a_column_is_made_again(study, whole, counted):
+    """Checksums are kept for pages, not for what stands about them."""
+    result = truant.sweep(study)
+    first, second = sorted((result.folder / "parts").rglob("*.parquet"))[:2]
+    first.write_bytes(first.read_bytes().replace(b"regret_first", b"regret_worst"))
+    second.write_bytes(second.read_bytes().replace(b"nanoseconds", b"nano\xffeconds"))
+    counted.clear()
+    assert truant.sweep(study).results.read_bytes() == whole.results.read_bytes()
+    assert sum(len(task.policies) for task in counted) == 2
+
+
+def test_data_that_change_while_a_sweep_is_at_work(tmp_path, monkeypatch):
+    """The numbers of the new rows are not kept under the name of the old ones."""
+    data = tmp_path / "rows.csv"
+
+    def write(best):
+        data.write_text("arm,y\n" + "".join(f"a,{y}\nb,{y + best}\n" for y in range(20)))
+
+    def changing(number, task, stop):
+        write(best=5)
+        return work(number, task, stop)
+
+    work = lab.work
+    monkeypatch.setattr(lab, "work", changing)
+    table = {"data": str(data), "arm": "arm", "outcome": "y"}
+    study = {
+        "runs": 100,
+        "horizon": 50,
+        "policies": ["naive-ucb"],
+        "worlds": [{"name": "table", "set": table}],
+    }
+    write(best=0.5)
+    with pytest.raises(InvalidValue, match=r"table, data=.*no longer what it was.*Run the sweep again\.$"):
+        truant.sweep(study, out=tmp_path / "out")
+    assert list((tmp_path / "out" / "parts").rglob("*.parquet")) == []
+    result = truant.sweep(study, out=tmp_path / "out")
+    world = truant.worlds.from_table(data, arm="arm", outcome="y")
+    same = truant.simulate(world, ["naive-ucb"], horizon=50, runs=100, seed=0)
+    assert result.rows[0]["regret_mean"] == pytest.approx(same.final[0].mean())
+
+
+def test_an_oracle_by_another_name_takes_no_part(tmp_path, monkeypatch):
+    built = registry._built_in
+
+    def seer():
+        """Sees all."""
+        return named("oracle-ucb")
+
+    monkeypatch.setattr(
+        registry, "_built_in", lambda kind: built(kind) | ({"seer": seer} if kind == "policy" else {})
+    )
+    study = {"runs": 100, "horizon": 100, "policies": ["naive-ucb", "seer"], "worlds": ["mcar"]}
+    result = truant.sweep(study, out=tmp_path / "out")
+    assert [row["best"] for row in result.rows] == [True, False]
+
+
+def test_columns_of_a_world_do_not_take_the_place_of_others():
+    names = {"gamma": "gamma", "runs": "world_runs", "block": "world_block"}
+    names |= {"regret_mean": "world_regret_mean", "policy_level": "world_policy_level"}
+    assert {key: world_column(key) for key in names} == names
+
+
+def test_parts_of_another_package_are_named_by_all_of_its_modules(tmp_path, monkeypatch):
+    package = tmp_path / "truant_elsewhere"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "import functools\nfrom .help import build\npart = functools.partial(build)"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def code(text):
+        (package / "help.py").write_text(text)
+        kept.cache_clear()
+        return kept(package_of(importlib.import_module("truant_elsewhere").part))
+
+    kept, package_of = task_module._package_code, task_module._package
+    try:
+        first = code("def build(): return 1")
+        assert code("def build(): return 1") == first
+        assert code("def build(): return 2") != first
+    finally:
+        kept.cache_clear()
+        sys.modules.pop("truant_elsewhere")
+        sys.modules.pop("truant_elsewhere.help")
+
+
 def test_other_code_other_parts(study, counted, monkeypatch):
     truant.sweep(study)
     counted.clear()
@@ -399,8 +490,6 @@ def test_nothing_runs_if_a_point_is_impossible(tmp_path, counted):
 
 def test_an_error_in_a_run_is_said_and_loses_nothing(tmp_path, monkeypatch, counted):
     """A world whose 120th instance cannot be built."""
-    from truant import registry
-
     built = registry._built_in
 
     def fragile(rng):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,10 +109,12 @@ def _policy_ways(block: Block) -> list[Way]:
 def _policy_chart(block: Block, table: pd.DataFrame, own: list[Way], ways: list[Way]) -> NamedChart:
     """Regret along a parameter of the policies; those without it are level lines."""
     way = max(own, key=lambda each: len(each.values))
+    others = [each for each in own if each is not way]
     panels, left_out = _panels(table, ways)
     drawn = []
     for title, part in panels:
         lines = part[part[way.column].notna()]
+        lines = lines.assign(family=[_line_name(row, others) for row in lines.to_dict("records")])
         ends = [way.values[0], way.values[-1]]
         flat = [
             row | {way.column: end, "family": row["policy"]}
@@ -124,6 +126,13 @@ def _policy_chart(block: Block, table: pd.DataFrame, own: list[Way], ways: list[
     chart = _drawn(drawn, way.label)
     sentence = f"Mean regret along {way.label}, ± 2 standard errors." + left_out
     return NamedChart(_id(block, way.label), f"Regret along {way.label}", chart, sentence)
+
+
+def _line_name(row: Mapping[Any, Any], others: Sequence[Way]) -> str:
+    """The policy without what the line is drawn along, with what else varies in it."""
+    settings = [f"{way.label}={shown(row[way.column])}" for way in others if not pd.isna(row[way.column])]
+    family = str(row["family"])
+    return f"{family}{',' if ':' in family else ':'}{','.join(settings)}" if settings else family
 
 
 def _curves(block: Block, table: pd.DataFrame, ways: list[Way]) -> NamedChart:

@@ -41,7 +41,10 @@ def read_study(path: str | os.PathLike[str]) -> Study:
         raise InvalidValue(
             f"{name}: cannot be read ({error.strerror}); give the path of a TOML file."
         ) from None
-    except (ValueError, RecursionError) as error:  # TOML's own, or numbers and brackets that Python will not read
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # TOML's own, or numbers and brackets that Python will not read
         raise InvalidValue(f"{name}: this is not valid TOML: {str(error).partition(';')[0]}.") from None
     return study_of(table, file=name, source=source)
 

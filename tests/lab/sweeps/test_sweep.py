@@ -25,6 +25,7 @@ from truant.cli import cli
 from truant.errors import InvalidValue, MissingExtra, UnknownName
 from truant.lab.sweeps import sweep as lab
 from truant.lab.sweeps import task as task_module
+from truant.lab.sweeps.backend import workers
 from truant.lab.sweeps.table import world_column
 from truant.lab.sweeps.task import RUNS, chunks
 from truant.policies import named
@@ -375,7 +376,8 @@ sweep.sweep(sys.argv[1], workers=2)
 """
 
 
-def test_an_interrupt_keeps_what_is_done(study):
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_is_done(study, sign):
     code = SLOW.replace(
         "sweep.sweep(sys.argv[1], workers=2)", "from truant.cli import cli; cli(['sweep', sys.argv[1]])"
     )
@@ -384,11 +386,30 @@ def test_an_interrupt_keeps_what_is_done(study):
     )
     for _ in range(3):
         assert process.stdout.readline() == "at work\n"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sign)
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130
     assert said == "Stopped; what was done is kept, and the same command goes on from there.\n"
     assert 2 <= len(list((study.parent / "study-results" / "parts").rglob("*.parquet"))) < PARTS
+
+
+def test_a_worker_that_is_killed_is_said_in_a_sentence():
+    said = "ended from outside, perhaps for want of memory; what was done is kept"
+    with pytest.raises(truant.TruantError, match=said), workers("processes", 2) as run:
+        list(run(os._exit, [(1,)]))
+
+
+def test_no_more_workers_than_tasks(study, monkeypatch):
+    asked = []
+    original = lab.workers
+
+    def asking(backend, count):
+        asked.append(count)
+        return original(backend, count)
+
+    monkeypatch.setattr(lab, "workers", asking)
+    truant.sweep(study, workers=10_000)
+    assert asked == [12]
 
 
 def test_one_sweep_at_a_time_in_a_folder(study):

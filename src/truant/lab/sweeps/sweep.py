@@ -85,6 +85,8 @@ def _do(
     """Hand out tasks, and keep each result as it comes."""
     stop = np.zeros(1, np.int64)
     total = done + _rounds(left)
+    if count is not None:
+        count = min(count, len(left))  # a thread or process without a task is of no use
     with progress_bar("sweeping", total, progress, done) as show, workers(backend, count) as run:
         results = run(work, ((n, task, stop) for n, task in enumerate(left)))
         try:

@@ -56,7 +56,10 @@ class Table:
 
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """A chart as a page draws it: on the page's own ground."""
-    spec: dict[str, Any] = chart.properties(background="transparent").to_dict()
+    import altair as alt
+
+    with alt.data_transformers.enable("default", max_rows=None):  # Altair would refuse more than 5,000
+        spec: dict[str, Any] = chart.properties(background="transparent").to_dict()
     return spec
 
 

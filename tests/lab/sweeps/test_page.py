@@ -3,11 +3,14 @@
 import json
 import re
 
+import altair as alt
+import pandas as pd
 import pytest
 
 import truant
 from tests.browser import drawn_page, needs_browser
 from truant.lab.sweeps.page import verdict
+from truant.report.document import spec_of
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 STUDY = {
@@ -135,11 +138,30 @@ def test_many_combinations_are_thinned_and_it_says_so(tmp_path):
     assert "Drawn are 6 of 9 combinations." in result.page.read_text(encoding="utf-8")
 
 
+def test_many_values_are_thinned_and_it_says_so(tmp_path):
+    vary = {"gamma": {"from": 0.1, "to": 1.0, "steps": 100}}
+    study = {"runs": 1, "horizon": 5, "policies": ["naive-ucb"], "worlds": [{"name": "mcar", "vary": vary}]}
+    result = truant.sweep(study, out=tmp_path)
+    assert len(result.rows) == 100
+    spec = result.charts()["world-1-curves"].to_dict()
+    line = next(part for part in spec["layer"] if part["mark"]["type"] == "line")
+    xs = [row["x"] for row in spec["datasets"][line["data"]["name"]]]
+    assert (len(xs), xs[0], xs[-1]) == (60, 0.1, 1.0)
+    assert "Drawn are 60 of 100 values of gamma." in result.page.read_text(encoding="utf-8")
+
+
+def test_more_rows_than_altair_takes_unasked():
+    chart = alt.Chart(pd.DataFrame({"x": range(5_001)})).mark_point().encode(x="x:Q")
+    assert len(next(iter(spec_of(chart)["datasets"].values()))) == 5_001
+
+
+@pytest.mark.filterwarnings("error")
 def test_one_run_has_no_standard_error(tmp_path):
-    study = {"runs": 1, "horizon": 20, "policies": ["naive-ucb", "zero-ucb"], "worlds": ["mcar"]}
+    world = {"name": "mcar", "vary": {"gamma": [0.5, 1.0]}}
+    study = {"runs": 1, "horizon": 20, "policies": ["naive-ucb", "zero-ucb"], "worlds": [world]}
     result = truant.sweep(study, out=tmp_path)
     kept = json.loads((tmp_path / "summary.json").read_text())
-    assert [row["regret_se"] for row in kept["rows"]] == [None, None]
+    assert [row["regret_se"] for row in kept["rows"]] == [None] * 4
     assert all(row["as_good"] for row in kept["rows"])
     assert result.page.exists()
 

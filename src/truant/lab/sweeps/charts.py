@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
@@ -14,7 +14,8 @@ from truant.charts.sweep import joined, parameter_chart, regret_heatmap, regret_
 from truant.lab.sweeps.study import Block, Study, shown
 from truant.lab.sweeps.table import policy_column, world_column
 
-PANELS = 6  # of one chart; results.parquet has them all
+PANELS = 6  # of one chart, and
+MOST_VALUES = 60  # along one axis: more are too many to look at; results.parquet has them all
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def _overview_chart(study: Study, table: pd.DataFrame) -> NamedChart:
 
 
 def _block_charts(block: Block, table: pd.DataFrame) -> list[NamedChart]:
-    ways = sorted(ways_of(block), key=lambda way: -len(way.values))
+    ways, table, left_out = _thinned(sorted(ways_of(block), key=lambda way: -len(way.values)), table)
     found = []
     own = _policy_ways(block)
     if own:
@@ -82,7 +83,26 @@ def _block_charts(block: Block, table: pd.DataFrame) -> list[NamedChart]:
         cells = table.assign(x=table["policy"], y="", mean=table["regret_mean"])
         chart = regret_heatmap(cells, x="", y="", widest=900)
         found.append(NamedChart(_id(block, "policies"), "Mean regret", chart, "Mean regret, pale is low."))
-    return found
+    return [replace(chart, sentence=chart.sentence + left_out) for chart in found]
+
+
+def _thinned(ways: Sequence[Way], table: pd.DataFrame) -> tuple[list[Way], pd.DataFrame, str]:
+    """The ways with as many values as can be told apart, their rows, and a sentence about those left out."""
+    kept, left_out = [], ""
+    for way in ways:
+        values = way.values
+        if len(values) > MOST_VALUES:
+            values = tuple(_spread(values, MOST_VALUES))
+            words = {shown(value) for value in values}
+            table = table[table[way.column].map(shown).isin(words)]
+            left_out += f" Drawn are {MOST_VALUES} of {len(way.values):,} values of {way.label}."
+        kept.append(replace(way, values=values))
+    return kept, table, left_out
+
+
+def _spread(values: Sequence[Any], count: int) -> list[Any]:
+    """The ends, and some between."""
+    return [values[round(i * (len(values) - 1) / (count - 1))] for i in range(count)]
 
 
 def ways_of(block: Block) -> list[Way]:
@@ -163,7 +183,7 @@ def _drawn(panels: Sequence[tuple[str, pd.DataFrame]], label: str) -> alt.TopLev
 
 def _line_table(part: pd.DataFrame, way: Way, line: str) -> pd.DataFrame:
     """Rows of lines; what is not a number is taken as text."""
-    error = 2 * part["regret_se"].fillna(0.0)
+    error = 2 * part["regret_se"].astype(float).fillna(0.0)
     numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in way.values)
     xs = part[way.column].astype(float) if numeric else part[way.column].astype(str)
     order = {value if numeric else shown(value): i for i, value in enumerate(way.values)}
@@ -259,9 +279,7 @@ def _panels(table: pd.DataFrame, ways: Sequence[Way]) -> tuple[list[tuple[str, p
         )
         panels.append((title, part))
     left_out = f" Drawn are {PANELS} of {len(panels)} combinations." if len(panels) > PANELS else ""
-    # the ends and some between: all would be too many to look at
-    kept = [panels[round(i * (len(panels) - 1) / (PANELS - 1))] for i in range(PANELS)]
-    return (kept if left_out else panels), left_out
+    return (_spread(panels, PANELS) if left_out else panels), left_out
 
 
 def _text(way: Way, value: Any) -> str:

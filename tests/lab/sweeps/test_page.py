@@ -88,6 +88,26 @@ def test_panels_hold_the_right_rows(result):
     assert {x for _, x in drawn} == {"0.2", "0.5–1"}
 
 
+def test_the_map_says_who_wins_by_how_much_and_who_is_as_good(result):
+    table = result.table()
+    spec = result.charts()["world-1-winners"].to_dict()
+    assert len(spec["concat"]) == 2  # sd
+    letters = {"naive-ucb": "A", "mar-ucb": "B"}
+    for sd, part in zip((0.5, 1.0), spec["concat"], strict=True):
+        cells = {(c["x"], c["y"]): c for c in spec["datasets"][part["data"]["name"]]}
+        assert len(cells) == 4
+        for (gamma, K), cell in cells.items():
+            rows = table[(table["gamma"] == gamma) & (table["K"] == int(K)) & (table["sd"] == sd)]
+            contest = rows[rows["behind_mean"].notna()].sort_values("regret_mean").to_dict("records")
+            winner, other = contest
+            assert cell["winner"] == winner["policy"]
+            assert cell["margin"] == f"×{other['regret_mean'] / winner['regret_mean']:.3g}"
+            named = [winner["policy"]] + [other["policy"]] * other["as_good"]
+            assert cell["letters"] == "≈".join(letters[policy] for policy in named)
+            assert cell["clear"] is not other["as_good"]
+    assert table[table["block"] == 1]["as_good"].sum() > 8  # some are
+
+
 def test_policies_along_their_own_parameter(result):
     spec = result.charts()["world-2-level"].to_dict()
     line = next(part for part in spec["layer"] if part["mark"]["type"] == "line")
@@ -147,7 +167,18 @@ def test_many_values_are_thinned_and_it_says_so(tmp_path):
     line = next(part for part in spec["layer"] if part["mark"]["type"] == "line")
     xs = [row["x"] for row in spec["datasets"][line["data"]["name"]]]
     assert (len(xs), xs[0], xs[-1]) == (60, 0.1, 1.0)
-    assert "Drawn are 60 of 100 values of gamma." in result.page.read_text(encoding="utf-8")
+    page = result.page.read_text(encoding="utf-8")
+    assert "Drawn are 60 of 100 values of gamma." in page
+    assert "more rows are in summary.json" not in page
+
+
+def test_the_table_of_a_large_study_says_how_much_is_left_out(tmp_path):
+    vary = {"gamma": {"from": 0.1, "to": 1.0, "steps": 103}}
+    policies = ["naive-ucb", "zero-ucb"]
+    study = {"runs": 1, "horizon": 5, "policies": policies, "worlds": [{"name": "mcar", "vary": vary}]}
+    page = truant.sweep(study, out=tmp_path).page.read_text(encoding="utf-8")
+    assert len(re.findall("<tr>", page.split("<script>")[0])) == 1 + 200
+    assert "6 more rows are in summary.json" in page
 
 
 def test_more_rows_than_altair_takes_unasked():

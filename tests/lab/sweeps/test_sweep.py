@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +27,9 @@ from truant.errors import InvalidValue, MissingExtra, UnknownName
 from truant.lab.sweeps import sweep as lab
 from truant.lab.sweeps import task as task_module
 from truant.lab.sweeps.backend import workers
+from truant.lab.sweeps.study import Point
 from truant.lab.sweeps.table import world_column
-from truant.lab.sweeps.task import RUNS, chunks
+from truant.lab.sweeps.task import RUNS, Task, chunks
 from truant.policies import named
 
 TEXT = """
@@ -317,6 +319,26 @@ def test_parts_of_another_package_are_named_by_all_of_its_modules(tmp_path, monk
         kept.cache_clear()
         sys.modules.pop("truant_elsewhere")
         sys.modules.pop("truant_elsewhere.help")
+
+
+def test_a_part_is_named_by_all_that_decides_its_numbers():
+    point = Point(0, "mar", {"K": 3}, 400)
+    task = Task(5, point, "instance", ("naive-ucb", "mar-ucb"), 0, 100)
+    others = [
+        replace(task, seed=6),
+        replace(task, fingerprint="another"),
+        replace(task, first=100),
+        replace(task, runs=110),
+        replace(task, point=replace(point, horizon=401)),
+        replace(task, point=replace(point, world="mar-low")),
+        replace(task, point=replace(point, parameters={"K": 4})),
+    ]
+    keys = [task.key("naive-ucb"), task.key("mar-ucb"), *(other.key("naive-ucb") for other in others)]
+    assert len(set(keys)) == 9
+    assert replace(task, policies=("naive-ucb",)).key("naive-ucb") == keys[0]  # whoever else takes part
+    assert (
+        replace(task, point=replace(point, block=1)).key("naive-ucb") == keys[0]
+    )  # wherever it is asked for
 
 
 def test_other_code_other_parts(study, counted, monkeypatch):

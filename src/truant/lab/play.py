@@ -137,7 +137,7 @@ _of_thread = threading.local()
 
 
 def _own_generator(rng: np.random.Generator) -> np.random.Generator:
-    """This thread's own generator, put where `rng` is.
+    """The thread's own generator, put where `rng` is.
 
     Lean code never lets go of a generator that it was given: a new one for each run would cost some kilobytes a run.
     """

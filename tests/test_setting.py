@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from truant.errors import InvalidValue, TruantError
-from truant.setting import Setting, finite, probabilities, whole_number
+from truant.setting import Setting, finite, positive_number, probabilities, whole_number
 
 
 def refusal(**fields):
@@ -164,6 +164,21 @@ def test_whole_number():
     assert whole_number("n", 5, at_least=1) == 5
     assert whole_number("n", np.int32(0), at_least=0) == 0
     assert type(whole_number("n", 1e5, at_least=1)) is int
+    for huge in (10**16, 10**400, 10**5000):
+        with pytest.raises(
+            InvalidValue, match=r"^n must be at most 1,000,000,000,000,000, got (1e\+16|inf)\.$"
+        ):
+            whole_number("n", huge, at_least=1)
+    with pytest.raises(InvalidValue, match=r"^n must be a whole number of at least 1, got -inf\.$"):
+        whole_number("n", -(10**400), at_least=1)
+
+
+def test_positive_number():
+    assert positive_number("x", 3) == 3.0
+    with pytest.raises(InvalidValue, match=r"^x must be a positive number, got inf\.$"):
+        positive_number("x", 10**400)
+    with pytest.raises(InvalidValue, match=r"^x must be a positive number, got '3'\.$"):
+        positive_number("x", "3")
 
 
 def test_finite_and_probabilities():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import uuid
 from collections.abc import Iterator, Sequence
@@ -45,4 +46,11 @@ def written_whole(target: Path) -> Iterator[Path]:
     except OSError as error:
         raise InvalidValue(f"Cannot write {os.fspath(target)!r}: {error.strerror or error}.") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it never came to be
+            temporary.unlink()
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what killed processes left half-written; only where nobody else is writing."""
+    for stray in folder.glob(f".{'[0-9a-f]' * 32}.part"):
+        stray.unlink(missing_ok=True)

@@ -136,7 +136,7 @@ def _value(text: str) -> Any:
     text = {"True": "true", "False": "false", "None": "null"}.get(text.strip(), text)  # Python's words, too
     try:
         return json.loads(text.strip())
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, or brackets without end
         pass
     try:
         return float(text)  # ".5" is not JSON

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -100,20 +101,30 @@ def whole_number(name: str, value: object, at_least: int) -> int:
     """The value as an int, or a clear refusal."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer | float):
         raise InvalidValue(f"{name} must be a whole number, got {value!r}.")
-    if not math.isfinite(value) or int(value) != value or value < at_least:
-        raise InvalidValue(f"{name} must be a whole number of at least {at_least}, got {value}.")
-    if value > LARGEST:
-        raise InvalidValue(f"{name} must be at most {LARGEST:,}, got {value}.")
+    size = as_float(value)
+    if (isinstance(value, float) and not value.is_integer()) or value < at_least:
+        raise InvalidValue(f"{name} must be a whole number of at least {at_least}, got {size:.15g}.")
+    if size > LARGEST:
+        raise InvalidValue(f"{name} must be at most {LARGEST:,}, got {size:g}.")
     return int(value)
+
+
+def as_float(value: Any) -> float:
+    """The number as a float; infinite if it is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def positive_number(name: str, value: object, or_zero: bool = False) -> float:
     """The value as a finite float above zero (or at least zero), or a clear refusal."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or value < 0 or (value == 0 and not or_zero):  # type: ignore[arg-type, operator]
+    size = as_float(value) if number else math.nan
+    if not math.isfinite(size) or size < 0 or (size == 0 and not or_zero):
         kind = "a number of at least 0" if or_zero else "a positive number"
-        raise InvalidValue(f"{name} must be {kind}, got {value!r}.")
-    return float(value)  # type: ignore[arg-type]
+        raise InvalidValue(f"{name} must be {kind}, got {size if math.isinf(size) else repr(value)}.")
+    return size
 
 
 def switch(name: str, value: object) -> bool:
@@ -129,6 +140,8 @@ def finite(name: str, values: npt.ArrayLike) -> FloatArray:
         array = np.array(values, dtype=np.float64)  # a copy: what is checked must stay as it was
     except (TypeError, ValueError):
         raise InvalidValue(f"{name} must be numbers, got {values!r}.") from None
+    except OverflowError:
+        raise InvalidValue(f"{name} must be finite, got a number too large for one.") from None
     if not np.all(np.isfinite(array)):
         raise InvalidValue(f"{name} must be finite, got {array.tolist()}.")
     return array

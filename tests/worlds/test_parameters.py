@@ -57,7 +57,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("confounded", {"eps": "small"}, "eps must be a number, got 'small'."),
     ("pbc", {"gamma": (0.5, 0.9)}, "gamma must be one number or 2 rows (arms) of 2 (mediator levels), got (0.5, 0.9)."),
     ("pbc", {"gamma": (0.5, 0.9, 0.0, 1.0)}, "gamma must be in (0, 1], got 0."),
-    ("pbc", {"gamma": "half"}, "gamma must be numbers, got 'half'."),
+    ("pbc", {"gamma": "half"}, "gamma must be numbers or 'estimated', got 'half'."),
     ("pbc", {"gap": -1}, "gap must not be negative, got -1."),
     ("pbc", {"gap": NAN}, "gap must be a finite number, got nan."),
 ]  # fmt: skip

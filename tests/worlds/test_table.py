@@ -441,7 +441,33 @@ REFUSED: list[tuple[pd.DataFrame, dict[str, Any], str]] = [
         "got (0.5, 0.9, 0.4).",
     ),
     (small(), {"gamma": 1.3}, "gamma must be in (0, 1], got 1.3."),
-    (small(), {"gamma": "guessed"}, "gamma must be numbers, got 'guessed'."),
+    (small(), {"gamma": "guessed"}, "gamma must be numbers or 'estimated', got 'guessed'."),
+    (small(), {"gamma": "0.5"}, "gamma must be numbers or 'estimated', got '0.5'."),
+    (
+        small(),
+        {"gamma": True},
+        "gamma must be one number or 2 rows (arms) of 2 (mediator levels), got True.",
+    ),
+    (
+        small(),
+        {"mediator_gamma": True},
+        "mediator_gamma must be one number or 2 (one for each arm), got True.",
+    ),
+    (small(), {"mediator_gamma": "0.5"}, "mediator_gamma must be numbers or 'estimated', got '0.5'."),
+    (small(), {"range": (-1e300, 1e300)}, "range must be within ±1e+150, got -1e+300."),
+    (small(), {"levels": (0, 1e300)}, "levels must be within ±1e+150, got 1e+300."),
+    (small(), {"levels": (0, 10**400)}, "levels must be finite, got a number too large for one."),
+    (
+        small(y=pd.Series([10**400, *range(7)], dtype=object)),
+        {},
+        "Column 'y' must be numbers, it holds one too large for a float; leave it blank if it is missing.",
+    ),
+    (
+        small(y=[{}, *range(7)]),
+        {},
+        "Column 'y' must be numbers, it holds '{}'; if that stands for missing, leave it blank.",
+    ),
+    (small(y=[1j] * 8), {}, "Column 'y' must be numbers, got complex128; name another column."),
     (small(), {"mediator_gamma": 0}, "mediator_gamma must be in (0, 1], got 0."),
     (
         small(),
@@ -466,6 +492,10 @@ def test_columns_and_files_that_are_not_there(tmp_path: Path) -> None:
         UnknownName, match=r"Unknown column 'spend'; did you mean 'spent'\? Known: mail, opened, spent"
     ):
         from_table(VISITS, arm="mail", outcome="spend")
+    with pytest.raises(InvalidValue, match=r"^The file 'a{60}' cannot be read: File name too long; check"):
+        from_table("a" * 5000 + ".csv", arm="a", outcome="y")
+    with pytest.raises(UnknownName, match="Unknown column 'mail:1111"):
+        from_table(VISITS, arm="mail", outcome="spent", mediator="mail:" + "1" * 5000)
     with pytest.raises(InvalidValue, match=r"^The file 'no.csv' does not exist; check the path\.$"):
         from_table("no.csv", arm="a", outcome="y")
     (tmp_path / "rows.xlsx").write_text("x", "utf-8")
@@ -483,6 +513,8 @@ def test_columns_and_files_that_are_not_there(tmp_path: Path) -> None:
         from_table(5, arm="a", outcome="y")
     with pytest.raises(InvalidValue, match="A dict of columns must make a table"):
         from_table({"a": [1, 2], "y": [1]}, arm="a", outcome="y")
+    with pytest.raises(InvalidValue, match="A dict of columns must make a table: int too large"):
+        from_table({"a": [1, 2], "y": [1, 10**400]}, arm="a", outcome="y")
     with pytest.raises(
         InvalidValue, match="A mediator may have at most 100 levels, 'cd420' has more; cut numbers"
     ):

@@ -13,7 +13,7 @@ import numpy as np
 from truant.compile import hot
 from truant.errors import InvalidValue, unknown
 from truant.indices.index import Index, highest, highest_memory, highest_read, knots_of
-from truant.setting import FloatArray
+from truant.setting import FloatArray, as_float
 
 LEVELS = {"plain": 1.0, "cautious": 2.0}
 
@@ -61,7 +61,7 @@ class Ucb(Index):
                 raise unknown("level", self.level, LEVELS)
             return LEVELS[self.level]
         number = isinstance(self.level, int | float | np.number) and not isinstance(self.level, bool)
-        if not (number and 0 < self.level < np.inf):
+        if not (number and 0 < as_float(self.level) < np.inf):
             raise InvalidValue(f"level must be a positive number, 'plain' or 'cautious', got {self.level}.")
         return float(self.level)
 

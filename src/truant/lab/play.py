@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ def played(
 
     Parameters
     ----------
-    policy, world, rng : who plays, where, and the stream of its pulls.
+    policy, world, rng : who plays, where, and the stream of its pulls (read from where it is, and left there).
     horizon : what the policy is told; `rounds` may end earlier.
     rounds : when regret is noted.
     progress : its first number counts the rounds that were noted.
@@ -100,7 +101,7 @@ def played(
     parts = {"follow": curve.follow, "fill": curve.fill, "choose": policy.index.choose}
     compiled = link(loop.run, draw=seen.draw, record=record, **parts)
     arguments = (
-        rng,
+        _own_generator(rng),
         seen.tables,
         world.gaps,
         about,
@@ -130,6 +131,21 @@ def played(
         )
     final = Counts(table, setting.levels if curve.discrete else None, setting.centre)
     return Played(ending == loop.FINISHED, regret, pulls, final, nanoseconds)
+
+
+_of_thread = threading.local()
+
+
+def _own_generator(rng: np.random.Generator) -> np.random.Generator:
+    """The thread's own generator, put where `rng` is.
+
+    Lean code never lets go of a generator that it was given: a new one for each run would cost some kilobytes a run.
+    """
+    if not hasattr(_of_thread, "generator"):
+        _of_thread.generator = np.random.Generator(np.random.SFC64())
+    own: np.random.Generator = _of_thread.generator
+    own.bit_generator.state = rng.bit_generator.state
+    return own
 
 
 def _recorder(setting: Setting, discrete: bool) -> tuple[Callable[..., float], FloatArray]:

@@ -56,8 +56,11 @@ class Table:
 
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """A chart as a page draws it: on the page's own ground."""
-    # unchecked: our own charts are checked in tests, and the check takes longer than the rest of a page
-    spec: dict[str, Any] = chart.properties(background="transparent").to_dict(validate=False)
+    import altair as alt
+
+    with alt.data_transformers.enable("default", max_rows=None):  # Altair would refuse more than 5,000
+        # unchecked: our own charts are checked in tests, and the check takes longer than the rest of a page
+        spec: dict[str, Any] = chart.properties(background="transparent").to_dict(validate=False)
     return spec
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from truant.counts import LARGEST_OUTCOME
 from truant.errors import InvalidValue, unknown
 from truant.setting import Setting, finite
 
@@ -75,7 +76,7 @@ def _one_column(name: object, columns: Sequence[str]) -> None:
 
 def _part(word: object, columns: Sequence[str]) -> Part:
     """A mediator: NAME, or NAME:3 for three classes; a column that is itself called NAME:3 comes first."""
-    cut = re.fullmatch(r"(.*):(\d+)", word, re.DOTALL) if isinstance(word, str) else None
+    cut = re.fullmatch(r"(.*):(\d{1,9})", word, re.DOTALL) if isinstance(word, str) else None
     if cut is None or word in columns:
         _one_column(word, columns)
         return Part(str(word))
@@ -94,6 +95,7 @@ def _known_outcomes(
         given = finite("range", tuple(range) if isinstance(range, Sequence) else range)
         if given.shape != (2,) or not given[0] < given[1]:
             raise InvalidValue(f"range must be two numbers, low < high, got {range!r}.")
+        _not_too_large("range", given)
         ends = float(given[0]), float(given[1])
     if levels is None:
         return None, ends
@@ -101,9 +103,17 @@ def _known_outcomes(
     values = tuple(sorted({float(value) for value in finite("levels", listed).ravel()}))
     if values:
         Setting(arms=2, levels=values)  # at least two
+        _not_too_large("levels", values)
         if ends is not None and ends != (values[0], values[-1]):
             raise InvalidValue(
                 f"range must go from the lowest to the highest level, {values[0]:g} to {values[-1]:g}, "
                 f"got {ends[0]:g} to {ends[1]:g}; give levels alone."
             )
     return values, ends
+
+
+def _not_too_large(name: str, values: Iterable[float]) -> None:
+    """The squares of outcomes must be numbers."""
+    for value in values:
+        if abs(value) > LARGEST_OUTCOME:
+            raise InvalidValue(f"{name} must be within ±{LARGEST_OUTCOME:g}, got {value:g}.")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from truant.errors import InvalidValue
-from truant.setting import FloatArray, probabilities, whole_number
+from truant.setting import FloatArray, as_float, probabilities, whole_number
 
 Range = float | Sequence[float]  # one number (fixed), or the ends of a uniform draw
 
@@ -23,9 +23,10 @@ def number(name: str, value: object) -> float:
     """The value as a finite float, or a clear refusal."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise InvalidValue(f"{name} must be a number, got {value!r}.")
-    if not np.isfinite(float(value)):
-        raise InvalidValue(f"{name} must be a finite number, got {value}.")
-    return float(value)
+    size = as_float(value)
+    if not np.isfinite(size):
+        raise InvalidValue(f"{name} must be a finite number, got {size}.")
+    return size
 
 
 def spread(value: object) -> float:
@@ -50,7 +51,7 @@ def probability_range(name: str, value: object) -> tuple[float, float]:
     wrong_type = any(isinstance(end, bool | np.bool_) or not isinstance(end, numbers.Real) for end in ends)
     if len(ends) != 2 or wrong_type:
         raise InvalidValue(f"{name} must be one number or a low, high range, got {value!r}.")
-    low, high = (float(end) for end in ends)  # type: ignore[arg-type]
+    low, high = map(as_float, ends)
     for end in (low, high):
         if not 0 < end <= 1:
             raise InvalidValue(f"{name} must be in (0, 1], got {end:g}.")

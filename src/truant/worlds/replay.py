@@ -88,10 +88,7 @@ class Replay:
         if self.levels is not None:
             shapes.append((n, K, len(self.levels)))
             ways += f", or of {K} x {len(self.levels)} (outcome levels)"
-        chosen = _fitted(finite("gamma", value), shapes)
-        if chosen is None:
-            raise InvalidValue(f"{ways}, got {value!r}.")
-        return probabilities("gamma", chosen, positive=True)
+        return _chosen("gamma", value, shapes, ways)
 
     def _gamma_astray(self, seen: FloatArray, value: Chances) -> FloatArray:
         """P(O=1|m,a) without a mediator: the table's, one for all levels, where it has such rows; else as with it."""
@@ -107,10 +104,20 @@ class Replay:
             placed = self.rows.sum(axis=1)
             share: FloatArray = placed / (placed + self.astray.sum(axis=1))
             return share
-        chosen = _fitted(finite("mediator_gamma", value), [(n,)])
-        if chosen is None:
-            raise InvalidValue(f"mediator_gamma must be one number or {n} (one for each arm), got {value!r}.")
-        return probabilities("mediator_gamma", chosen, positive=True)
+        ways = f"mediator_gamma must be one number or {n} (one for each arm)"
+        return _chosen("mediator_gamma", value, [(n,)], ways)
+
+
+def _chosen(name: str, value: Any, shapes: Sequence[tuple[int, ...]], ways: str) -> FloatArray:
+    """Chances that were given, in one of these shapes, or a refusal that says in which ways they can be given."""
+    if isinstance(value, str):
+        raise InvalidValue(f"{name} must be numbers or {ESTIMATED!r}, got {value!r}.")
+    if isinstance(value, bool | np.bool_):
+        raise InvalidValue(f"{ways}, got {value!r}.")
+    chosen = _fitted(finite(name, value), shapes)
+    if chosen is None:
+        raise InvalidValue(f"{ways}, got {value!r}.")
+    return probabilities(name, chosen, positive=True)
 
 
 def _fitted(values: FloatArray, shapes: Sequence[tuple[int, ...]]) -> FloatArray | None:

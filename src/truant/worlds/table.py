@@ -126,7 +126,7 @@ def _frame(data: Any) -> pd.DataFrame:
     if isinstance(data, Mapping):
         try:
             return pd.DataFrame(data)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise InvalidValue(f"A dict of columns must make a table: {error}.") from None
     frame = data.to_pandas() if hasattr(data, "to_pandas") else data
     if not isinstance(frame, pd.DataFrame):
@@ -141,7 +141,13 @@ def _found(data: str | os.PathLike[str]) -> tuple[str, Stamp]:
     """The file, with what tells whether it has changed since it was read."""
     name = os.fspath(data)
     path = Path(name).expanduser().absolute()
-    if not path.is_file():
+    try:
+        there = path.is_file()
+    except OSError as error:  # a name that is too long, or a folder that may not be entered
+        raise InvalidValue(
+            f"The file {name[:60]!r} cannot be read: {error.strerror}; check the path."
+        ) from None
+    if not there:
         raise InvalidValue(f"The file {name!r} does not exist; check the path.")
     if not path.name.lower().endswith(CSV + PARQUET):
         raise InvalidValue(f"The file name must end in {', '.join(CSV + PARQUET)}, got {name!r}.")

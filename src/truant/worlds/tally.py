@@ -202,19 +202,25 @@ def _numbers(name: str, column: pd.Series[Any]) -> FloatArray:
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
     kind = column.dtype
-    if pd.api.types.is_bool_dtype(kind) or pd.api.types.is_numeric_dtype(kind):
+    plain = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_complex_dtype(kind)
+    if pd.api.types.is_bool_dtype(kind) or plain:
         return column.to_numpy(np.float64, na_value=np.nan)
     if not (pd.api.types.is_object_dtype(kind) or pd.api.types.is_string_dtype(kind)):
         raise InvalidValue(f"Column {name!r} must be numbers, got {kind}; name another column.")
     values = _known(column)
     words = {"true": 1.0, "false": 0.0, "nan": np.nan}
-    text = values.map(
-        lambda value: words.get(value.strip().lower(), value) if isinstance(value, str) else value
-    )
-    numbers = pd.to_numeric(text, errors="coerce").to_numpy(np.float64)
+    try:
+        text = values.map(
+            lambda value: words.get(value.strip().lower(), value) if isinstance(value, str) else value
+        )
+        numbers = pd.to_numeric(text, errors="coerce").to_numpy(np.float64)
+    except OverflowError:
+        raise InvalidValue(
+            f"Column {name!r} must be numbers, it holds one too large for a float; leave it blank if it is missing."
+        ) from None
     strays = text[np.isnan(numbers) & text.notna().to_numpy()]
     if len(strays):
-        came = " and ".join(repr(value) for value in sorted(map(str, strays.unique()))[:3])
+        came = " and ".join(repr(value) for value in sorted(set(map(str, strays)))[:3])
         raise InvalidValue(
             f"Column {name!r} must be numbers, it holds {came}; if that stands for missing, leave it blank."
         )

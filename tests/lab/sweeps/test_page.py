@@ -3,11 +3,14 @@
 import json
 import re
 
+import altair as alt
+import pandas as pd
 import pytest
 
 import truant
 from tests.browser import drawn_page, needs_browser
 from truant.lab.sweeps.page import verdict
+from truant.report.document import spec_of
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 STUDY = {
@@ -85,6 +88,26 @@ def test_panels_hold_the_right_rows(result):
     assert {x for _, x in drawn} == {"0.2", "0.5–1"}
 
 
+def test_the_map_says_who_wins_by_how_much_and_who_is_as_good(result):
+    table = result.table()
+    spec = result.charts()["world-1-winners"].to_dict()
+    assert len(spec["concat"]) == 2  # sd
+    letters = {"naive-ucb": "A", "mar-ucb": "B"}
+    for sd, part in zip((0.5, 1.0), spec["concat"], strict=True):
+        cells = {(c["x"], c["y"]): c for c in spec["datasets"][part["data"]["name"]]}
+        assert len(cells) == 4
+        for (gamma, K), cell in cells.items():
+            rows = table[(table["gamma"] == gamma) & (table["K"] == int(K)) & (table["sd"] == sd)]
+            contest = rows[rows["behind_mean"].notna()].sort_values("regret_mean").to_dict("records")
+            winner, other = contest
+            assert cell["winner"] == winner["policy"]
+            assert cell["margin"] == f"×{other['regret_mean'] / winner['regret_mean']:.3g}"
+            named = [winner["policy"]] + [other["policy"]] * other["as_good"]
+            assert cell["letters"] == "≈".join(letters[policy] for policy in named)
+            assert cell["clear"] is not other["as_good"]
+    assert table[table["block"] == 1]["as_good"].sum() > 8  # some are
+
+
 def test_policies_along_their_own_parameter(result):
     spec = result.charts()["world-2-level"].to_dict()
     line = next(part for part in spec["layer"] if part["mark"]["type"] == "line")
@@ -94,6 +117,19 @@ def test_policies_along_their_own_parameter(result):
     expected = {("naive-ucb", 0.5, naive), ("naive-ucb", 2.0, naive)}
     expected |= {("mar-ucb", level, rows[f"mar-ucb:level={level:g}"]) for level in (0.5, 1.0, 2.0)}
     assert set(drawn) == expected
+
+
+def test_a_line_for_each_value_of_what_else_varies_in_a_policy(tmp_path):
+    entry = {"name": "mar-ucb", "vary": {"level": [0.5, 1, 2], "first_pulls": [1, 5]}}
+    study = {"runs": 2, "horizon": 50, "policies": [entry], "worlds": ["mar"]}
+    result = truant.sweep(study, out=tmp_path)
+    spec = result.charts()["world-1-level"].to_dict()
+    line = next(part for part in spec["layer"] if part["mark"]["type"] == "line")
+    drawn = {(r["policy"], r["x"]): r["mean"] for r in spec["datasets"][line["data"]["name"]]}
+    assert drawn == {
+        (f"mar-ucb:first_pulls={r['policy_first_pulls']}", r["policy_level"]): r["regret_mean"]
+        for r in result.rows
+    }
 
 
 def test_worlds_of_one_point_stand_side_by_side(tmp_path):
@@ -122,11 +158,41 @@ def test_many_combinations_are_thinned_and_it_says_so(tmp_path):
     assert "Drawn are 6 of 9 combinations." in result.page.read_text(encoding="utf-8")
 
 
+def test_many_values_are_thinned_and_it_says_so(tmp_path):
+    vary = {"gamma": {"from": 0.1, "to": 1.0, "steps": 100}}
+    study = {"runs": 1, "horizon": 5, "policies": ["naive-ucb"], "worlds": [{"name": "mcar", "vary": vary}]}
+    result = truant.sweep(study, out=tmp_path)
+    assert len(result.rows) == 100
+    spec = result.charts()["world-1-curves"].to_dict()
+    line = next(part for part in spec["layer"] if part["mark"]["type"] == "line")
+    xs = [row["x"] for row in spec["datasets"][line["data"]["name"]]]
+    assert (len(xs), xs[0], xs[-1]) == (60, 0.1, 1.0)
+    page = result.page.read_text(encoding="utf-8")
+    assert "Drawn are 60 of 100 values of gamma." in page
+    assert "more rows are in summary.json" not in page
+
+
+def test_the_table_of_a_large_study_says_how_much_is_left_out(tmp_path):
+    vary = {"gamma": {"from": 0.1, "to": 1.0, "steps": 103}}
+    policies = ["naive-ucb", "zero-ucb"]
+    study = {"runs": 1, "horizon": 5, "policies": policies, "worlds": [{"name": "mcar", "vary": vary}]}
+    page = truant.sweep(study, out=tmp_path).page.read_text(encoding="utf-8")
+    assert len(re.findall("<tr>", page.split("<script>")[0])) == 1 + 200
+    assert "6 more rows are in summary.json" in page
+
+
+def test_more_rows_than_altair_takes_unasked():
+    chart = alt.Chart(pd.DataFrame({"x": range(5_001)})).mark_point().encode(x="x:Q")
+    assert len(next(iter(spec_of(chart)["datasets"].values()))) == 5_001
+
+
+@pytest.mark.filterwarnings("error")
 def test_one_run_has_no_standard_error(tmp_path):
-    study = {"runs": 1, "horizon": 20, "policies": ["naive-ucb", "zero-ucb"], "worlds": ["mcar"]}
+    world = {"name": "mcar", "vary": {"gamma": [0.5, 1.0]}}
+    study = {"runs": 1, "horizon": 20, "policies": ["naive-ucb", "zero-ucb"], "worlds": [world]}
     result = truant.sweep(study, out=tmp_path)
     kept = json.loads((tmp_path / "summary.json").read_text())
-    assert [row["regret_se"] for row in kept["rows"]] == [None, None]
+    assert [row["regret_se"] for row in kept["rows"]] == [None] * 4
     assert all(row["as_good"] for row in kept["rows"])
     assert result.page.exists()
 

@@ -58,6 +58,17 @@ def test_policies_that_vary():
     assert [dict(choice.varied) for choice in block.choices] == [{}, {"level": 0.5}, {"level": "cautious"}]
 
 
+def test_the_value_of_a_policy_is_kept_to_the_last_digit():
+    entry = {"name": "mar-ucb", "vary": {"level": [0.1, 0.1 + 1e-15, 1 / 3, 2.0]}}
+    (block,) = study_of(SMALL | {"policies": [entry]}).blocks
+    assert [choice.spec for choice in block.choices] == [
+        "mar-ucb:level=0.1",
+        "mar-ucb:level=0.100000000000001",
+        "mar-ucb:level=0.3333333333333333",
+        "mar-ucb:level=2",
+    ]
+
+
 def test_a_world_may_have_policies_and_a_horizon_of_its_own():
     own = {"name": "mar", "policies": ["mar-ucb"], "horizon": 7}
     first, second = study_of({"policies": ["naive-ucb"], "worlds": ["mcar", own]}).blocks
@@ -74,6 +85,19 @@ def test_the_fingerprint_is_that_of_the_instance():
     assert of() != of(set={"K": 4})
     assert of() != check(study_of(SMALL | {"seed": 1, "worlds": ["mar"]}))
     assert len(set(of(vary={"gamma": [0.5, 0.6, 0.7]}))) == 3
+
+
+def test_the_fingerprint_knows_what_policies_are_told(tmp_path):
+    """Outcomes -1 and 3 have the mean of 0 and 2, and come as often."""
+
+    def of(*outcomes):
+        rows = [f"{arm},{outcome}" for arm in "ab" for outcome in outcomes]
+        (tmp_path / "rows.csv").write_text("\n".join(["arm,y", *rows]))
+        table = {"data": str(tmp_path / "rows.csv"), "arm": "arm", "outcome": "y"}
+        return check(study_of(SMALL | {"worlds": [{"name": "table", "set": table}]}))
+
+    assert of(0, 2) == of(0, 2)
+    assert of(0, 2) != of(-1, 3)
 
 
 MAR = '[[worlds]]\nname = "mar"\n'
@@ -93,6 +117,19 @@ BAD = {
         ["world 2", "parameter of world 'mar': 'gama'", "did you mean 'gamma'?"],
     ),
     "wrong type": (NAIVE + 'runs = "many"\n' + MAR, ["runs must be a whole number, got 'many'"]),
+    "huge runs": (NAIVE + f"runs = 1{'0' * 400}\n" + MAR, ["runs must be at most", "got inf"]),
+    "huge horizon": (NAIVE + f"horizon = 1{'0' * 400}\n" + MAR, ["world 1: horizon", "must be at most"]),
+    "more digits than Python reads": (NAIVE + f"runs = 1{'0' * 5000}\n" + MAR, ["not valid TOML", "digits"]),
+    "brackets without end": (NAIVE + MAR + f"set = {{ sd = {'[' * 3000}", ["not valid TOML", "recursion"]),
+    "huge value": (NAIVE + MAR + f"set = {{ sd = 1{'0' * 30} }}\n", ["set.sd must be at most", "as 1e30"]),
+    "huge end of a span": (
+        NAIVE + MAR + f"vary = {{ sd = {{ from = 1, to = 1{'0' * 400}, steps = 2 }} }}\n",
+        ["vary.sd", "to must be a finite number, got inf"],
+    ),
+    "huge text of a policy": (
+        f'policies = ["mar-ucb:level=1{"0" * 5000}"]\n' + MAR,
+        ["policy 1", "level must be a positive number", "got inf"],
+    ),
     "no runs": (NAIVE + "runs = 0\n" + MAR, ["runs must be a whole number of at least 1, got 0"]),
     "negative seed": (NAIVE + "seed = -1\n" + MAR, ["seed must be a whole number of at least 0, got -1"]),
     "wrong title": (NAIVE + "title = 3\n" + MAR, ["title must be a text, got 3"]),
@@ -167,6 +204,24 @@ BAD = {
         + "vary = { gamma = { from = 0.1, to = 1, steps = 2000 }, sd = { from = 1, to = 2, steps = 600 } }",
         ["1,200,000 points", "fewer steps"],
     ),
+    "too many runs": (NAIVE + "runs = 1e12\n" + MAR, ["1,000,000,000,000 runs", "or with fewer runs"]),
+    "a policy in too many ways": (
+        'policies = [{ name = "mar-ucb", vary = { level = { from = 1, to = 2, steps = 1e6 }, '
+        "kappa = { from = 1, to = 2, steps = 1e6 } } }]\n" + MAR,
+        ["policy 1", "1,000,000,000,000 ways"],
+    ),
+    "a policy's parameter twice": (
+        'policies = [{ name = "mar-ucb:level=1", vary = { level = [2, 3] } }]\n' + MAR,
+        ["policy 1", "level is given twice, in the name 'mar-ucb:level=1'"],
+    ),
+    "two parameters in one text": (
+        'policies = [{ name = "mar-ucb", set = { level = "cautious,kappa=3" } }]\n' + MAR,
+        ["policy 1", "level must be a text without commas", "got 'cautious,kappa=3'"],
+    ),
+    "a policy twice, written in two ways": (
+        'policies = ["mar-ucb:level=1,kappa=2", " mar-ucb:kappa=2.0, level=1.0"]\n' + MAR,
+        ["world 1: policies", "is there twice, once written mar-ucb:level=1,kappa=2;"],
+    ),
 }
 
 
@@ -192,6 +247,11 @@ def test_what_cannot_be_read(tmp_path):
         read_study(tmp_path / "noise.toml")
     with pytest.raises(TruantError, match="cannot be read"):
         read_study(tmp_path)
+
+
+def test_a_mark_before_the_first_letter(tmp_path):
+    (tmp_path / "s.toml").write_text(NAIVE + MAR, encoding="utf-8-sig")
+    assert read_study(tmp_path / "s.toml").source == NAIVE + MAR
 
 
 def test_the_kind_of_error_is_kept(tmp_path):

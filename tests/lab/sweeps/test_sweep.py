@@ -1,5 +1,7 @@
 """Sweeps: the numbers of `simulate`, the same wherever they are made, and nothing lost or made twice."""
 
+import errno
+import importlib
 import itertools
 import json
 import os
@@ -9,6 +11,8 @@ import subprocess
 import sys
 import time
 import tomllib
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,10 +21,16 @@ import pytest
 from click.testing import CliRunner
 
 import truant
+from truant import registry
 from truant.cli import cli
 from truant.errors import InvalidValue, MissingExtra, UnknownName
 from truant.lab.sweeps import sweep as lab
-from truant.lab.sweeps.task import RUNS, chunks
+from truant.lab.sweeps import task as task_module
+from truant.lab.sweeps.backend import workers
+from truant.lab.sweeps.study import Point
+from truant.lab.sweeps.table import world_column
+from truant.lab.sweeps.task import RUNS, Task, chunks
+from truant.policies import named
 
 TEXT = """
 title = "A small one"
@@ -225,6 +235,112 @@ def test_a_damaged_part_is_made_again(study, whole, counted):
     assert sum(len(task.policies) for task in counted) == 2
 
 
+def test_a_part_with_a_damaged_name_of_a_column_is_made_again(study, whole, counted):
+    """Checksums are kept for pages, not for what stands about them."""
+    result = truant.sweep(study)
+    first, second = sorted((result.folder / "parts").rglob("*.parquet"))[:2]
+    first.write_bytes(first.read_bytes().replace(b"regret_first", b"regret_worst"))
+    second.write_bytes(second.read_bytes().replace(b"nanoseconds", b"nano\xffeconds"))
+    counted.clear()
+    assert truant.sweep(study).results.read_bytes() == whole.results.read_bytes()
+    assert sum(len(task.policies) for task in counted) == 2
+
+
+def test_data_that_change_while_a_sweep_is_at_work(tmp_path, monkeypatch):
+    """The numbers of the new rows are not kept under the name of the old ones."""
+    data = tmp_path / "rows.csv"
+
+    def write(best):
+        data.write_text("arm,y\n" + "".join(f"a,{y}\nb,{y + best}\n" for y in range(20)))
+
+    def changing(number, task, stop):
+        write(best=5)
+        return work(number, task, stop)
+
+    work = lab.work
+    monkeypatch.setattr(lab, "work", changing)
+    table = {"data": str(data), "arm": "arm", "outcome": "y"}
+    study = {
+        "runs": 100,
+        "horizon": 50,
+        "policies": ["naive-ucb"],
+        "worlds": [{"name": "table", "set": table}],
+    }
+    write(best=0.5)
+    with pytest.raises(InvalidValue, match=r"table, data=.*no longer what it was.*Run the sweep again\.$"):
+        truant.sweep(study, out=tmp_path / "out")
+    assert list((tmp_path / "out" / "parts").rglob("*.parquet")) == []
+    result = truant.sweep(study, out=tmp_path / "out")
+    world = truant.worlds.from_table(data, arm="arm", outcome="y")
+    same = truant.simulate(world, ["naive-ucb"], horizon=50, runs=100, seed=0)
+    assert result.rows[0]["regret_mean"] == pytest.approx(same.final[0].mean())
+
+
+def test_an_oracle_by_another_name_takes_no_part(tmp_path, monkeypatch):
+    built = registry._built_in
+
+    def seer():
+        """Sees all."""
+        return named("oracle-ucb")
+
+    monkeypatch.setattr(
+        registry, "_built_in", lambda kind: built(kind) | ({"seer": seer} if kind == "policy" else {})
+    )
+    study = {"runs": 100, "horizon": 100, "policies": ["naive-ucb", "seer"], "worlds": ["mcar"]}
+    result = truant.sweep(study, out=tmp_path / "out")
+    assert [row["best"] for row in result.rows] == [True, False]
+
+
+def test_columns_of_a_world_do_not_take_the_place_of_others():
+    names = {"gamma": "gamma", "runs": "world_runs", "block": "world_block"}
+    names |= {"regret_mean": "world_regret_mean", "policy_level": "world_policy_level"}
+    assert {key: world_column(key) for key in names} == names
+
+
+def test_parts_of_another_package_are_named_by_all_of_its_modules(tmp_path, monkeypatch):
+    package = tmp_path / "truant_elsewhere"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "import functools\nfrom .help import build\npart = functools.partial(build)"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def code(text):
+        (package / "help.py").write_text(text)
+        kept.cache_clear()
+        return kept(package_of(importlib.import_module("truant_elsewhere").part))
+
+    kept, package_of = task_module._package_code, task_module._package
+    try:
+        first = code("def build(): return 1")
+        assert code("def build(): return 1") == first
+        assert code("def build(): return 2") != first
+    finally:
+        kept.cache_clear()
+        sys.modules.pop("truant_elsewhere")
+        sys.modules.pop("truant_elsewhere.help")
+
+
+def test_a_part_is_named_by_all_that_decides_its_numbers():
+    point = Point(0, "mar", {"K": 3}, 400)
+    task = Task(5, point, "instance", ("naive-ucb", "mar-ucb"), 0, 100)
+    others = [
+        replace(task, seed=6),
+        replace(task, fingerprint="another"),
+        replace(task, first=100),
+        replace(task, runs=110),
+        replace(task, point=replace(point, horizon=401)),
+        replace(task, point=replace(point, world="mar-low")),
+        replace(task, point=replace(point, parameters={"K": 4})),
+    ]
+    keys = [task.key("naive-ucb"), task.key("mar-ucb"), *(other.key("naive-ucb") for other in others)]
+    assert len(set(keys)) == 9
+    assert replace(task, policies=("naive-ucb",)).key("naive-ucb") == keys[0]  # whoever else takes part
+    assert (
+        replace(task, point=replace(point, block=1)).key("naive-ucb") == keys[0]
+    )  # wherever it is asked for
+
+
 def test_other_code_other_parts(study, counted, monkeypatch):
     truant.sweep(study)
     counted.clear()
@@ -282,7 +398,8 @@ sweep.sweep(sys.argv[1], workers=2)
 """
 
 
-def test_an_interrupt_keeps_what_is_done(study):
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_is_done(study, sign):
     code = SLOW.replace(
         "sweep.sweep(sys.argv[1], workers=2)", "from truant.cli import cli; cli(['sweep', sys.argv[1]])"
     )
@@ -291,11 +408,30 @@ def test_an_interrupt_keeps_what_is_done(study):
     )
     for _ in range(3):
         assert process.stdout.readline() == "at work\n"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sign)
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130
     assert said == "Stopped; what was done is kept, and the same command goes on from there.\n"
     assert 2 <= len(list((study.parent / "study-results" / "parts").rglob("*.parquet"))) < PARTS
+
+
+def test_a_worker_that_is_killed_is_said_in_a_sentence():
+    said = "ended from outside, perhaps for want of memory; what was done is kept"
+    with pytest.raises(truant.TruantError, match=said), workers("processes", 2) as run:
+        list(run(os._exit, [(1,)]))
+
+
+def test_no_more_workers_than_tasks(study, monkeypatch):
+    asked = []
+    original = lab.workers
+
+    def asking(backend, count):
+        asked.append(count)
+        return original(backend, count)
+
+    monkeypatch.setattr(lab, "workers", asking)
+    truant.sweep(study, workers=10_000)
+    assert asked == [12]
 
 
 def test_one_sweep_at_a_time_in_a_folder(study):
@@ -314,7 +450,70 @@ def test_bad_folders_and_backends(study, tmp_path):
         truant.sweep(study, backend="thread")
     with pytest.raises(InvalidValue, match="workers must be a whole number of at least 1, got 0"):
         truant.sweep(study, workers=0)
-    assert not (tmp_path / "study-results" / "parts").exists()
+    with pytest.raises(InvalidValue, match="it has no name; choose another"):
+        truant.sweep(study, out="")
+    with pytest.raises(InvalidValue, match="File name too long; choose another"):
+        truant.sweep(study, out=tmp_path / ("a" * 300))
+    with pytest.raises(InvalidValue, match="null byte; choose another"):
+        truant.sweep(study, out="a\0b")
+    for name in (".lock", "parts"):
+        odd = tmp_path / f"with a {name}"
+        odd.mkdir()
+        (odd / name).touch() if name == "parts" else (odd / name).mkdir()
+        with pytest.raises(InvalidValue, match=rf"as the folder of results: .* \({name}\); choose another"):
+            truant.sweep(study, out=odd)
+
+
+def test_what_is_there_already_is_not_overwritten(study, counted):
+    """Another's page or study in the folder is refused; the study itself, and what a sweep made, are not."""
+    page = study.parent / "index.html"
+    page.write_text("mine")
+    with pytest.raises(InvalidValue, match=r"it has a file index\.html that no sweep made; choose another"):
+        truant.sweep(study, out=study.parent)
+    assert (page.read_text(), counted) == ("mine", [])
+    assert sorted(path.name for path in study.parent.iterdir()) == ["index.html", "study.toml"]
+    page.unlink()
+    other = study.parent / "other.toml"
+    other.write_text(TEXT)
+    with pytest.raises(InvalidValue, match=r"it has a file study\.toml that no sweep made"):
+        truant.sweep(other, out=study.parent)
+    stamp = study.stat().st_mtime_ns
+    truant.sweep(study, out=study.parent)
+    truant.sweep(study, out=study.parent)
+    assert study.stat().st_mtime_ns == stamp
+
+
+def test_a_second_sweep_changes_nothing(study, tmp_path):
+    result = truant.sweep(study)
+    other = tmp_path / "other.toml"
+    other.write_text(MANY_TASKS)
+    with lab._locked(result.folder), pytest.raises(InvalidValue, match="Another sweep is at work"):
+        truant.sweep(other, out=result.folder)
+    assert (result.folder / "study.toml").read_text() == TEXT
+
+
+def test_half_written_files_are_removed_and_no_others(study):
+    result = truant.sweep(study)
+    part = next((result.folder / "parts").glob("*/*.parquet"))
+    strays = [place / f".{'0a' * 16}.part" for place in (result.folder, part.parent)]
+    own = result.folder / ".my.part"
+    for path in (*strays, own):
+        path.write_text("half")
+    truant.sweep(study)
+    assert [path.exists() for path in (*strays, own)] == [False, False, True]
+
+
+def test_a_full_disk_is_said_and_nothing_is_lost(study, monkeypatch):
+    real = Path.mkdir
+
+    def full(self, *arguments, **named):
+        if self.parent.name == "parts":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(self, *arguments, **named)
+
+    monkeypatch.setattr(Path, "mkdir", full)
+    with pytest.raises(InvalidValue, match=r"Cannot write '.*\.parquet': No space left on device\."):
+        truant.sweep(study)
 
 
 def test_ray_is_an_extra(study, monkeypatch):
@@ -334,8 +533,6 @@ def test_nothing_runs_if_a_point_is_impossible(tmp_path, counted):
 
 def test_an_error_in_a_run_is_said_and_loses_nothing(tmp_path, monkeypatch, counted):
     """A world whose 120th instance cannot be built."""
-    from truant import registry
-
     built = registry._built_in
 
     def fragile(rng):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from truant.errors import MissingExtra, unknown
+from truant.errors import MissingExtra, TruantError, unknown
 from truant.lab.play import cores
 from truant.setting import whole_number
 
 BACKENDS = ("threads", "processes", "ray")
+IDLE_SECONDS = 10  # of a process
 
 
 @contextmanager
@@ -33,16 +35,26 @@ def workers(
 
     with _joblib_name(backend, count) as name:
         jobs = count or (-1 if backend == "ray" else cores())
+        # processes whose parent was killed end by themselves, soon after their last task
+        options = {"idle_worker_timeout": IDLE_SECONDS} if backend == "processes" else {}
         # one task at a time: a batch would be lost as a whole, and its results held back
         parallel = joblib.Parallel(
-            n_jobs=jobs, backend=name, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs"
+            n_jobs=jobs,
+            backend=name,
+            return_as="generator_unordered",
+            batch_size=1,
+            pre_dispatch="2*n_jobs",
+            **options,
         )
 
         def run(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Generator[Any]:
             results: Generator[Any] = parallel(joblib.delayed(function)(*each) for each in arguments)
             return results
 
-        yield run
+        try:
+            yield run
+        except BrokenExecutor:
+            raise _lost_worker() from None
 
 
 @contextmanager
@@ -68,9 +80,24 @@ def _joblib_name(backend: str, count: int | None) -> Iterator[str]:
         local = (
             {} if "RAY_ADDRESS" in os.environ else {"num_cpus": count or cores(), "include_dashboard": False}
         )
-        ray.init(log_to_driver=False, logging_level="ERROR", **local)
+        try:
+            ray.init(log_to_driver=False, logging_level="ERROR", **local)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            said = str(error).strip().partition("\n")[0].rstrip(".")
+            raise TruantError(f"Ray does not start: {said}; check RAY_ADDRESS and the cluster.") from error
     try:
         yield "truant-ray"
+    except ray.exceptions.RayError as error:
+        if isinstance(error, ray.exceptions.RayTaskError):  # it says what a task raised
+            raise
+        raise _lost_worker() from None
     finally:
         if own:
             ray.shutdown()
+
+
+def _lost_worker() -> TruantError:
+    return TruantError(
+        "A worker process was ended from outside, perhaps for want of memory; what was done is kept: run the sweep "
+        "again, with fewer workers."
+    )

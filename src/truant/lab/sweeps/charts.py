@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
@@ -16,7 +16,8 @@ from truant.charts.sweep import parameter_chart, regret_heatmap, regret_span, wi
 from truant.lab.sweeps.study import Block, Study, shown
 from truant.lab.sweeps.table import policy_column, world_column
 
-PANELS = 6  # of one chart; results.parquet has them all
+PANELS = 6  # of one chart, and
+MOST_VALUES = 60  # along one axis: more are too many to look at; results.parquet has them all
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Section:
     table: pd.DataFrame
     ways: list[Way]
     looks: Mapping[str, Look]
+    left_out: str  # a sentence about values that are not drawn
 
 
 def sweep_charts(study: Study, table: pd.DataFrame) -> list[list[NamedChart]]:
@@ -60,8 +62,8 @@ def sweep_charts(study: Study, table: pd.DataFrame) -> list[list[NamedChart]]:
     )
     for block in study.blocks:
         ways = sorted(ways_of(block), key=lambda way: -len(way.values))
-        own = table[table["block"] == block.number + 1]
-        sections.append(_section_charts(Section(block, own, ways, looks)))
+        ways, own, left_out = _thinned(ways, table[table["block"] == block.number + 1])
+        sections.append(_section_charts(Section(block, own, ways, looks, left_out)))
     return sections
 
 
@@ -116,7 +118,26 @@ def _section_charts(section: Section) -> list[NamedChart]:
         found.append(_winners(section))
     if len(ways) > 1:
         found.append(_maps(section))
-    return found
+    return [replace(chart, sentence=chart.sentence + section.left_out) for chart in found]
+
+
+def _thinned(ways: Sequence[Way], table: pd.DataFrame) -> tuple[list[Way], pd.DataFrame, str]:
+    """The ways with as many values as can be told apart, their rows, and a sentence about those left out."""
+    kept, left_out = [], ""
+    for way in ways:
+        values = way.values
+        if len(values) > MOST_VALUES:
+            values = tuple(_spread(values, MOST_VALUES))
+            words = {shown(value) for value in values}
+            table = table[table[way.column].map(shown).isin(words)]
+            left_out += f" Drawn are {MOST_VALUES} of {len(way.values):,} values of {way.label}."
+        kept.append(replace(way, values=values))
+    return kept, table, left_out
+
+
+def _spread(values: Sequence[Any], count: int) -> list[Any]:
+    """The ends, and some between."""
+    return [values[round(i * (len(values) - 1) / (count - 1))] for i in range(count)]
 
 
 def ways_of(block: Block) -> list[Way]:
@@ -143,10 +164,12 @@ def _policy_ways(block: Block) -> list[Way]:
 def _policy_chart(section: Section, own: list[Way]) -> NamedChart:
     """Regret along a parameter of the policies; those without it are level lines."""
     way = max(own, key=lambda each: len(each.values))
+    others = [each for each in own if each is not way]
     panels, left_out = _panels(section.table, section.ways)
     drawn = []
     for title, part in panels:
         lines = part[part[way.column].notna()]
+        lines = lines.assign(family=[_line_name(row, others) for row in lines.to_dict("records")])
         ends = [way.values[0], way.values[-1]]
         flat = [
             row | {way.column: end, "family": row["policy"]}
@@ -158,6 +181,13 @@ def _policy_chart(section: Section, own: list[Way]) -> NamedChart:
     chart = _drawn(drawn, way.label, section.looks)
     sentence = f"Mean regret along {way.label}, ± 2 standard errors." + left_out
     return NamedChart(_id(section.block, way.label), f"Regret along {way.label}", chart, sentence)
+
+
+def _line_name(row: Mapping[Any, Any], others: Sequence[Way]) -> str:
+    """The policy without what the line is drawn along, with what else varies in it."""
+    settings = [f"{way.label}={shown(row[way.column])}" for way in others if not pd.isna(row[way.column])]
+    family = str(row["family"])
+    return f"{family}{',' if ':' in family else ':'}{','.join(settings)}" if settings else family
 
 
 def _curves(section: Section) -> NamedChart:
@@ -192,7 +222,7 @@ def _drawn(
 
 def _line_table(part: pd.DataFrame, way: Way, line: str) -> pd.DataFrame:
     """Rows of lines; what is not a number is taken as text."""
-    error = 2 * part["regret_se"].fillna(0.0)
+    error = 2 * part["regret_se"].astype(float).fillna(0.0)
     numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in way.values)
     xs = part[way.column].astype(float) if numeric else part[way.column].astype(str)
     order = {value if numeric else shown(value): i for i, value in enumerate(way.values)}
@@ -292,9 +322,7 @@ def _panels(table: pd.DataFrame, ways: Sequence[Way]) -> tuple[list[tuple[str, p
         )
         panels.append((title, part))
     left_out = f" Drawn are {PANELS} of {len(panels)} combinations." if len(panels) > PANELS else ""
-    # the ends and some between: all would be too many to look at
-    kept = [panels[round(i * (len(panels) - 1) / (PANELS - 1))] for i in range(PANELS)]
-    return (kept if left_out else panels), left_out
+    return (_spread(panels, PANELS) if left_out else panels), left_out
 
 
 def _text(way: Way, value: Any) -> str:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from truant.errors import InvalidValue
 from truant.files import written_whole
-from truant.lab.sweeps.study import Choice, Study
+from truant.lab.sweeps.study import Choice, Study, policy_of
 from truant.lab.sweeps.table import Writer, parameter_columns, place_of
 from truant.lab.sweeps.task import Parts, Task
 from truant.setting import FloatArray
@@ -166,7 +166,7 @@ def _figures(whole: Mapping[str, FloatArray]) -> dict[str, Any]:
 
 def _compared(choices: Sequence[Choice], finals: Sequence[FloatArray]) -> Iterator[dict[str, Any]]:
     """Each policy beside the best, run by run; an oracle sees everything and takes no part."""
-    contest = [i for i, choice in enumerate(choices) if not choice.spec.startswith("oracle-")]
+    contest = [i for i, choice in enumerate(choices) if not policy_of(choice.spec).reveals]
     best = min(contest, key=lambda i: finals[i].mean(), default=None)
     for i, final in enumerate(finals):
         if best is None or i not in contest:

@@ -106,29 +106,32 @@ def check(study: Study) -> list[str]:
     for point in study.points():
         with at(f"{study.file}: world {point.block + 1} ({point.words})"):
             world = plan_at(study.seed, point, ()).instance(0)
-            fingerprints.append(_fingerprint(world))
+            fingerprints.append(fingerprint(world))
             for choice in study.choices(point):
                 with at(f"policy {choice.spec!r}"), _with_remedy():
-                    _policy(choice.spec).curve(world.setting, point.horizon)
+                    policy_of(choice.spec).curve(world.setting, point.horizon)
     return fingerprints
 
 
 def plan_at(seed: int, point: Point, policies: Sequence[str]) -> Plan:
     """What `simulate` would run at a point."""
     half = np.array([max(1, point.horizon // 2), point.horizon])
-    built = [_policy(policy) for policy in policies]
+    built = [policy_of(policy) for policy in policies]
     return Plan(point.world, dict(point.parameters), built, point.horizon, seed, np.unique(half))
 
 
 @functools.cache
-def _policy(spec: str) -> Policy:
-    """Built once: looking for parts in other packages takes longer than many a task."""
+def policy_of(spec: str) -> Policy:
+    """The policy of that name, built once: looking for parts in other packages takes longer than many a task."""
     return named(spec)
 
 
-def _fingerprint(world: World) -> str:
-    digest = hashlib.sha256(world.means.tobytes())
-    for table in world.tables:
+def fingerprint(world: World) -> str:
+    """A name for an instance: what is drawn in it, what is lost in it, and what policies are told of it."""
+    setting = world.setting
+    told = (setting.arms, setting.mediators, setting.levels, setting.low, setting.high, setting.scale)
+    digest = hashlib.sha256(repr(told).encode())
+    for table in (world.means, *world.tables):
         digest.update(np.ascontiguousarray(table).tobytes())
     return digest.hexdigest()
 

@@ -14,25 +14,25 @@ import numpy as np
 from truant import registry
 from truant.errors import InvalidValue, unknown
 from truant.lab.sweeps.study import Axis, Block, Choice, Study, at, shown
+from truant.lab.sweeps.task import RUNS, tasks_of_a_point
 from truant.policies import named
-from truant.setting import whole_number
+from truant.setting import LARGEST, whole_number
 from truant.worlds.draws import number
 
 STUDY_KEYS = ("title", "description", "seed", "runs", "horizon", "policies", "worlds")
 WORLD_KEYS = ("name", "title", "set", "vary", "horizon", "policies")
 POLICY_KEYS = ("name", "set", "vary")
 SPAN_KEYS = ("from", "to", "steps", "scale")
-MOST_POINTS = 1_000_000
+MOST_TASKS = 1_000_000  # they are listed before they are handed out, some hundred bytes each
+MOST_CHOICES = 1_000  # policies of a world
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
     """Read a study file; whatever is wrong with it is said with file, place and remedy."""
     target, name = Path(path), os.fspath(path)
     try:
-        source = target.read_text(encoding="utf-8")
+        source = target.read_text(encoding="utf-8-sig")  # some editors put a mark before the first letter
         table = tomllib.loads(source)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidValue(f"{name}: this is not valid TOML: {error}.") from None
     except UnicodeDecodeError:
         raise InvalidValue(
             f"{name}: this is not a text in UTF-8; a study is a TOML file, e.g. study.toml."
@@ -41,6 +41,11 @@ def read_study(path: str | os.PathLike[str]) -> Study:
         raise InvalidValue(
             f"{name}: cannot be read ({error.strerror}); give the path of a TOML file."
         ) from None
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # TOML's own, or numbers and brackets that Python will not read
+        raise InvalidValue(f"{name}: this is not valid TOML: {str(error).partition(';')[0]}.") from None
     return study_of(table, file=name, source=source)
 
 
@@ -62,10 +67,11 @@ def study_of(table: Mapping[str, Any], *, file: str = "study", source: str = "")
             file=file,
             source=source,
         )
-        size = sum(len(block.horizons) * _size(block.axes) for block in blocks)
-        if size > MOST_POINTS:
+        points = sum(len(block.horizons) * _size(block.axes) for block in blocks)
+        if points * tasks_of_a_point(study.runs) > MOST_TASKS:
             raise InvalidValue(
-                f"The study has {size:,} points, more than {MOST_POINTS:,}; vary fewer things, or in fewer steps."
+                f"The study has {points:,} points with {study.runs:,} runs each, more than {MOST_TASKS:,} tasks of "
+                f"{RUNS} runs; vary fewer things, in fewer steps, or with fewer runs."
             )
     return study
 
@@ -90,7 +96,7 @@ def _block(number: int, entry: Any, study: Mapping[str, Any]) -> Block:
         entries = _listed(table.get("policies", study.get("policies")), "policies")
         choices = tuple(choice for n, policy in enumerate(entries) for choice in _choices(n, policy))
         with at("policies"):
-            _different([choice.spec for choice in choices])
+            _different_policies([choice.spec for choice in choices])
         return Block(number, name, _text(table, "title", name), fixed, axes, rounds, choices)
 
 
@@ -103,6 +109,10 @@ def _choices(number: int, entry: Any) -> Iterator[Choice]:
         _known(table, POLICY_KEYS, "a policy")
         name = _name(table, "mar-ucb")
         fixed, axes = _settings(table)
+        if _size(axes) > MOST_CHOICES:
+            raise InvalidValue(
+                f"{name} varies in {_size(axes):,} ways, more than {MOST_CHOICES:,}; vary less, or in fewer steps."
+            )
         family = _spec(name, fixed)
         for settings in itertools.product(*(axis.settings() for axis in axes)):
             varied = {key: value for setting in settings for key, value in setting.items()}
@@ -115,8 +125,20 @@ def _spec(name: str, parameters: Mapping[str, Any]) -> str:
     """The policy's name with its parameters, as on the command line."""
     if not parameters:
         return name
-    written = ",".join(f"{key}={shown(value, ',')}" for key, value in parameters.items())
+    for key, value in parameters.items():
+        if key in registry.parse(name)[1]:
+            raise InvalidValue(f"{key} is given twice, in the name {name!r} and beside it; leave one out.")
+        if isinstance(value, str) and ("," in value or "=" in value):
+            raise InvalidValue(f"{key} must be a text without commas and equals signs, got {value!r}.")
+    written = ",".join(f"{key}={_written(value)}" for key, value in parameters.items())
     return f"{name}{',' if ':' in name else ':'}{written}"
+
+
+def _written(value: Any) -> str:
+    """A value as it is read again, to the last digit."""
+    if isinstance(value, tuple):
+        return ",".join(map(_written, value))
+    return repr(value) if isinstance(value, float) and float(shown(value)) != value else shown(value)
 
 
 def _settings(table: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Axis, ...]]:
@@ -161,17 +183,19 @@ def _span(table: Mapping[str, Any]) -> tuple[float, ...]:
         raise InvalidValue(f"scale must be 'linear' or 'log', got {scale!r}.")
     if scale == "log" and min(low, high) <= 0:
         raise InvalidValue(f"a logarithmic span must be above 0, got {low:g} to {high:g}.")
-    if steps > MOST_POINTS:
-        raise InvalidValue(f"steps must be at most {MOST_POINTS:,}, got {steps:,}.")
+    if steps > MOST_TASKS:
+        raise InvalidValue(f"steps must be at most {MOST_TASKS:,}, got {steps:,}.")
     numbers = np.geomspace(low, high, steps) if scale == "log" else np.linspace(low, high, steps)
     rounded = [float(f"{value:.12g}") for value in numbers]  # .3 and not .30000000000000004
     return tuple(int(value) if value.is_integer() else value for value in rounded)
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Numbers, texts, true and false, and lists of them; whole numbers also as 1e5."""
+    """Numbers, texts, true and false, and lists of them."""
     if isinstance(value, list):
         return tuple(_plain(name, item) for item in value)
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise InvalidValue(f"{name} must be at most {LARGEST:,} as a whole number; write it as 1e30, or so.")
     if not isinstance(value, bool | int | float | str):
         raise InvalidValue(f"{name} must be a number, a text, true, false or a list of these, got {value!r}.")
     return value
@@ -181,6 +205,16 @@ def _different(values: Sequence[Any]) -> None:
     if len(set(values)) < len(values):
         twice = next(value for value in values if values.count(value) > 1)
         raise InvalidValue(f"{shown(twice)} is there twice; name each once.")
+
+
+def _different_policies(specs: Sequence[str]) -> None:
+    """No policy twice, however it is written."""
+    parsed = [registry.parse(spec) for spec in specs]
+    for i, spec in enumerate(specs):
+        first = parsed.index(parsed[i])
+        if first < i:
+            also = "" if specs[first] == spec else f", once written {specs[first]}"
+            raise InvalidValue(f"{spec} is there twice{also}; name each once.")
 
 
 def _known(table: Mapping[str, Any], keys: Sequence[str], of: str) -> None:

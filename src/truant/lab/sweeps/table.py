@@ -14,7 +14,8 @@ from truant.lab.sweeps.study import Choice, Point, Study, shown
 from truant.setting import FloatArray
 
 FIGURES = ("regret", "regret_first_half", "best_arm_share")
-RESERVED = ("world", "policy", "horizon", "seed", "run", *FIGURES)
+RESERVED = ("block", "world", "policy", "family", "horizon", "seed", "run", "runs", "best", "as_good")
+RESERVED_STARTS = ("regret", "best_arm_share", "share_above", "behind_", "policy_")
 ROWS = 100_000  # gathered before they are written
 
 
@@ -29,7 +30,7 @@ def place_of(point: Point, choice: Choice, columns: Mapping[str, pa.DataType]) -
 
 def world_column(key: str) -> str:
     """The column of a world's parameter."""
-    return f"world_{key}" if key in RESERVED else key
+    return f"world_{key}" if key in RESERVED or key.startswith(RESERVED_STARTS) else key
 
 
 def policy_column(key: str) -> str:

@@ -6,23 +6,31 @@ import functools
 import hashlib
 import inspect
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from truant import registry
+from truant.errors import InvalidValue
 from truant.files import written_whole
 from truant.lab.play import played
-from truant.lab.sweeps.study import Point, Study, at, plan_at
+from truant.lab.sweeps.study import Point, Study, at, fingerprint, plan_at
 from truant.setting import FloatArray, IntArray
 
 RUNS = 100  # of a task, at least: less would cost more to hand out than to do
-ROOMS = ("assumptions", "indices", "worlds", "policies", "lab/loop.py", "counts.py", "setting.py")
+CODE = (  # decides the numbers
+    *("assumptions", "indices", "worlds", "policies", "counts.py", "setting.py", "compile.py"),
+    *("lab/loop.py", "lab/play.py", "lab/sweeps/study.py", "lab/sweeps/task.py"),
+)
+COLUMNS = ("regret", "regret_first_half", "best_arm_share", "nanoseconds")  # of a part, a row per run
+SCHEMA = pa.schema([(name, pa.float64()) for name in COLUMNS])
 
 Columns = dict[str, FloatArray]
 
@@ -62,23 +70,27 @@ class Task:
 
 def tasks(study: Study, fingerprints: Sequence[str]) -> Iterator[Task]:
     """All tasks of a study, in its order."""
-    for point, fingerprint in zip(study.points(), fingerprints, strict=True):
+    for point, instance in zip(study.points(), fingerprints, strict=True):
         policies = tuple(choice.spec for choice in study.choices(point))
         for first, runs in chunks(study.runs):
-            yield Task(study.seed, point, fingerprint, policies, first, runs)
+            yield Task(study.seed, point, instance, policies, first, runs)
 
 
 def chunks(runs: int) -> list[tuple[int, int]]:
     """(first, how many): a hundred each, and what is left over with the last."""
-    count = max(1, runs // RUNS)
+    count = tasks_of_a_point(runs)
     return [(i * RUNS, RUNS if i < count - 1 else runs - i * RUNS) for i in range(count)]
+
+
+def tasks_of_a_point(runs: int) -> int:
+    """How many tasks the runs at a point are."""
+    return max(1, runs // RUNS)
 
 
 def work(number: int, task: Task, stop: IntArray | None = None) -> tuple[int, dict[str, Columns] | None]:
     """Do a task: for each policy a column of each figure, a row per run; None if it was stopped."""
     plan = plan_at(task.seed, task.point, task.policies)
-    names = ("regret", "regret_first_half", "best_arm_share", "nanoseconds")
-    done = {policy: {name: np.empty(task.runs) for name in names} for policy in task.policies}
+    done = {policy: {name: np.empty(task.runs) for name in COLUMNS} for policy in task.policies}
     for row in range(task.runs):
         run = task.first + row
         with at(f"{task.point.words}: run {run}"):
@@ -93,6 +105,11 @@ def work(number: int, task: Task, stop: IntArray | None = None) -> tuple[int, di
                 columns["regret_first_half"][row] = ended.regret[0]
                 columns["best_arm_share"][row] = ended.pulls[best].sum() / ended.pulls.sum()
                 columns["nanoseconds"][row] = ended.nanoseconds
+    if fingerprint(plan.instance(0)) != task.fingerprint:  # its numbers would be kept under the wrong name
+        raise InvalidValue(
+            f"{task.point.words}: this world is no longer what it was when the sweep began; did its data change? "
+            "Run the sweep again."
+        )
     return number, done
 
 
@@ -115,8 +132,8 @@ class Parts:
         """Keep what a task left."""
         for policy, columns in done.items():
             path = self.path(task.key(policy))
-            path.parent.mkdir(parents=True, exist_ok=True)
             with written_whole(path) as temporary:
+                path.parent.mkdir(parents=True, exist_ok=True)
                 pq.write_table(pa.table(columns), temporary, compression="zstd", write_page_checksum=True)
 
     def read(self, task: Task, policy: str) -> Any | None:
@@ -124,37 +141,52 @@ class Parts:
         path = self.path(task.key(policy))
         try:
             table = pq.ParquetFile(path, page_checksum_verification=True).read() if path.exists() else None
-        except (OSError, pa.ArrowException):
+        except (OSError, pa.ArrowException, UnicodeDecodeError):
             return None
-        return table if table is not None and table.num_rows == task.runs else None
-
-    def sweep_up(self) -> None:
-        """Remove what a killed process left half-written."""
-        for stray in self.folder.glob("*/.*.part"):
-            stray.unlink(missing_ok=True)
+        whole = table is not None and table.num_rows == task.runs and table.schema.equals(SCHEMA)
+        return table if whole else None
 
 
 @functools.cache
 def _code() -> str:
     """A name for the code that decides the numbers."""
     home = Path(inspect.getfile(registry)).parent
-    digest = hashlib.sha256(f"numpy {np.__version__}".encode())
-    for room in ROOMS:
-        place = home / room
-        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(file.read_bytes())
+    digest = hashlib.sha256(f"numpy {np.__version__} numba {numba.__version__}".encode())
+    for place in CODE:
+        digest.update(_digest(home / place))
     return digest.hexdigest()[:16]
+
+
+def _digest(place: Path) -> bytes:
+    """Of a file, or of all modules in a folder."""
+    files = sorted(place.rglob("*.py")) if place.is_dir() else [place]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).digest()
 
 
 @functools.cache
 def _foreign_code(*specs: str) -> str:
-    """The same for parts of other packages: the files that they stand in."""
+    """The same for parts of other packages: all modules of the packages that they come from."""
     digest = hashlib.sha256()
     for spec in specs:
         name = registry.parse(spec)[0]
         for kind in registry.ROOMS:
             for known in registry.names(kind):
                 if known == name or (kind in ("assumption", "index") and known in name):
-                    file = inspect.getsourcefile(registry.find(kind, known).factory)
-                    digest.update(Path(file).read_bytes() if file else b"")
+                    digest.update(_package_code(_package(registry.find(kind, known).factory)))
     return digest.hexdigest()[:16]
+
+
+def _package(factory: Any) -> str:
+    """The package, or the module that stands alone, in which a class or function was written."""
+    while isinstance(factory, functools.partial):
+        factory = factory.func
+    return str(factory.__module__).partition(".")[0]
+
+
+@functools.cache
+def _package_code(name: str) -> bytes:
+    if name == "truant":  # that is `_code`
+        return b""
+    package = sys.modules[name]
+    places = getattr(package, "__path__", None) or [getattr(package, "__file__", None)]
+    return b"".join(_digest(Path(place)) for place in places if place)

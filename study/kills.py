@@ -59,7 +59,7 @@ def killed(study: Study, backend: str) -> list[Any]:
     for _ in range(KILLS):
         command = [sys.executable, "-m", "truant.cli", "sweep", str(file), "--out", str(folder / "out")]
         process = subprocess.Popen([*command, "--backend", backend], stdout=subprocess.DEVNULL)
-        time.sleep(chance.uniform(0.5, 2.0 + 1.5 * seconds / KILLS))
+        time.sleep(chance.uniform(1.0, 6.0 + 1.5 * seconds / KILLS))
         process.send_signal(signal.SIGKILL)
         process.wait()
         time.sleep(0.5)  # workers of a killed process end by themselves

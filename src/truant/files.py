@@ -36,6 +36,29 @@ def output_path(path: str | os.PathLike[str], suffixes: Sequence[str]) -> Path:
     return target
 
 
+def output_folder(path: str | os.PathLike[str]) -> Path:
+    """The folder, made if need be, if files can be written there; or a clear refusal."""
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidValue(f"A folder is needed, got {path!r}.")
+    if not os.fspath(path):
+        raise unfit_folder(path, "it has no name")
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise unfit_folder(path, "it is a file") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL character
+        raise unfit_folder(path, getattr(error, "strerror", error)) from None
+    if not os.access(folder, os.W_OK):
+        raise unfit_folder(path, "it is not writable")
+    return folder
+
+
+def unfit_folder(path: str | os.PathLike[str], reason: object) -> InvalidValue:
+    """The error for a folder that results cannot go to."""
+    return InvalidValue(f"Cannot use {os.fspath(path)!r} as the folder of results: {reason}; choose another.")
+
+
 @contextmanager
 def written_whole(target: Path) -> Iterator[Path]:
     """A temporary path beside the target that takes its place when the block ends without an error."""

@@ -252,7 +252,7 @@ def test_the_command_prints_what_it_writes(tmp_path, small):
     assert printed == json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     for key in ("figures", "curves"):
         assert printed[key] == small.summary[key]  # whatever the threads
-    assert {"truant", "python", "numpy", "numba"} == set(printed["versions"])
+    assert {"truant", "python", "numpy", "numba", "pyarrow"} == set(printed["versions"])
     assert {path.name for path in tmp_path.iterdir()} == written(["mar-known-p"])
     assert re.fullmatch(rf"1 figure in \d+ s: {re.escape(str(tmp_path))}/index.html\n", result.stderr)
 
@@ -300,13 +300,13 @@ def test_a_folder_that_cannot_be_is_refused(tmp_path):
     for out in ("file", "file/inside"):
         result = invoke("--figure", "mnar", "--out", str(tmp_path / out))
         assert result.exit_code == 2
-        assert result.stderr.startswith("Cannot make the folder")
+        assert result.stderr.startswith("Cannot use ")
         assert len(result.stderr.splitlines()) == 1
     assert (tmp_path / "file").read_text() == "mine"
     (tmp_path / "taken" / "index.html").mkdir(parents=True)
     with pytest.raises(InvalidValue, match="it is a folder"):
         reproduce("mnar", out=tmp_path / "taken")
-    with pytest.raises(InvalidValue, match="out must be a folder, got 3"):
+    with pytest.raises(InvalidValue, match="A folder is needed, got 3"):
         reproduce("mnar", out=3)
 
 

@@ -27,7 +27,9 @@ from truant.errors import InvalidValue, MissingExtra, UnknownName
 from truant.lab.sweeps import sweep as lab
 from truant.lab.sweeps import task as task_module
 from truant.lab.sweeps.backend import workers
+from truant.lab.sweeps.folder import locked, results_folder
 from truant.lab.sweeps.study import Point
+from truant.lab.sweeps.study_file import read_study
 from truant.lab.sweeps.table import world_column
 from truant.lab.sweeps.task import RUNS, Task, chunks
 from truant.policies import named
@@ -436,7 +438,7 @@ def test_no_more_workers_than_tasks(study, monkeypatch):
 
 def test_one_sweep_at_a_time_in_a_folder(study):
     with (
-        lab._locked(lab._folder(lab._read(study), None)),
+        locked(results_folder(read_study(study), None)),
         pytest.raises(InvalidValue, match="Another sweep is at work in"),
     ):
         truant.sweep(study)
@@ -487,7 +489,7 @@ def test_a_second_sweep_changes_nothing(study, tmp_path):
     result = truant.sweep(study)
     other = tmp_path / "other.toml"
     other.write_text(MANY_TASKS)
-    with lab._locked(result.folder), pytest.raises(InvalidValue, match="Another sweep is at work"):
+    with locked(result.folder), pytest.raises(InvalidValue, match="Another sweep is at work"):
         truant.sweep(other, out=result.folder)
     assert (result.folder / "study.toml").read_text() == TEXT
 

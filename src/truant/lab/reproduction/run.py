@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from truant.charts import save_pictures
-from truant.errors import InvalidValue, MissingExtra, unknown
-from truant.files import output_path, written_whole
+from truant.errors import MissingExtra, unknown
+from truant.files import output_folder, output_path, written_whole
 from truant.lab.progress import progress_bar
 from truant.lab.reproduction.catalogue import COMMON, FIGURES
 from truant.lab.reproduction.claims import Verdict, judged
@@ -26,6 +24,7 @@ from truant.lab.reproduction.results import Results
 from truant.lab.reproduction.words import findings
 from truant.lab.reproduction.work import Work
 from truant.lab.simulate import plan_of
+from truant.lab.versions import versions
 from truant.report.document import write_page
 from truant.report.reproduction import Section
 from truant.setting import whole_number
@@ -90,7 +89,9 @@ def reproduce(
         "seed": whole_number("seed", seed, at_least=0),
         "threads": None if threads is None else whole_number("threads", threads, at_least=1),
     }
-    folder = _folder(out)
+    folder = output_folder(out)
+    for name in (DATA, SUMMARY, PAGE):
+        output_path(folder / name, (Path(name).suffix,))
     results, done, verdicts = Results(), list[Figure](), dict[str, list[Verdict]]()
     sections: list[Section] = []
     try:
@@ -137,21 +138,6 @@ def _chosen(figures: Sequence[str] | str | None) -> tuple[list[Figure], dict[str
     return chosen, left_out
 
 
-def _folder(out: str | os.PathLike[str]) -> Path:
-    """The folder, made if need be and found writable, before the work begins."""
-    if not isinstance(out, str | os.PathLike):
-        raise InvalidValue(f"out must be a folder, got {out!r}.")
-    folder = Path(out)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise InvalidValue(f"Cannot make the folder {os.fspath(out)!r}: {why}.") from error
-    for name in (DATA, SUMMARY, PAGE):
-        output_path(folder / name, (Path(name).suffix,))
-    return folder
-
-
 def _draw(figure: Figure, results: Results, folder: Path) -> None:
     for name in figure.versions:
         png, svg = (folder / f"{figure.name}-{name}.{kind}" for kind in ("png", "svg"))
@@ -167,12 +153,7 @@ def _summary(
 ) -> dict[str, Any]:
     return {
         "settings": settings,
-        "versions": {
-            "truant": version("truant"),
-            "python": platform.python_version(),
-            "numpy": version("numpy"),
-            "numba": version("numba"),
-        },
+        "versions": versions(),
         "left_out": left_out,
         "choices": list(COMMON),
         "figures": [

@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +18,7 @@ from truant.files import written_whole
 from truant.lab.sweeps.study import Choice, Study, policy_of
 from truant.lab.sweeps.table import Writer, parameter_columns, place_of
 from truant.lab.sweeps.task import Parts, Task
+from truant.lab.versions import versions
 from truant.setting import FloatArray
 
 if TYPE_CHECKING:
@@ -97,13 +96,6 @@ class SweepResult:
             "versions": versions(),
             "rows": self.rows,
         }
-
-
-def versions() -> dict[str, str]:
-    """What the numbers were made with."""
-    return {"python": platform.python_version()} | {
-        name: version(name) for name in ("truant", "numpy", "numba", "pyarrow")
-    }
 
 
 def gather(study: Study, tasks: Sequence[Task], parts: Parts, folder: Path, seconds: float) -> SweepResult:

@@ -5,24 +5,19 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from truant.errors import InvalidValue
-from truant.files import remove_unfinished, written_whole
 from truant.lab.play import played
 from truant.lab.progress import progress_bar
 from truant.lab.sweeps.backend import workers
+from truant.lab.sweeps.folder import locked, prepared, results_folder
 from truant.lab.sweeps.result import SweepResult, gather
 from truant.lab.sweeps.study import Study, check, plan_at
 from truant.lab.sweeps.study_file import read_study, study_of
 from truant.lab.sweeps.task import Parts, Task, tasks, work
-
-FILES = ("study.toml", "results.parquet", "summary.json", "index.html")  # beside the parts
 
 
 def sweep(
@@ -50,8 +45,8 @@ def sweep(
     study = _read(study)
     start = time.monotonic()
     fingerprints = check(study)
-    with _locked(_folder(study, out)) as folder:
-        parts = _prepared(folder, study)
+    with locked(results_folder(study, out)) as folder:
+        parts = prepared(folder, study)
         everything = list(tasks(study, fingerprints))
         left = [task for task in (parts.missing(task) for task in everything) if task is not None]
         if left:
@@ -118,71 +113,3 @@ def _compile(left: list[Task]) -> None:
 
 def _rounds(several: list[Task]) -> int:
     return sum(task.rounds for task in several)
-
-
-def _folder(study: Study, out: str | os.PathLike[str] | None) -> Path:
-    path = (
-        Path(out)
-        if out is not None
-        else Path(study.file).with_suffix("").with_name(f"{Path(study.file).stem}-results")
-    )
-    if out is not None and not os.fspath(out):
-        raise _unfit(out, "it has no name")
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise _unfit(path, "it is a file") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL character
-        raise _unfit(path, getattr(error, "strerror", error)) from None
-    if not os.access(path, os.W_OK):
-        raise _unfit(path, "it is not writable")
-    taken = [name for name in FILES if (path / name).exists() and not _same(path / name, study.file)]
-    if taken and not (path / "parts").is_dir():
-        raise _unfit(path, f"it has a file {taken[0]} that no sweep made")
-    return path
-
-
-def _unfit(path: str | os.PathLike[str], reason: object) -> InvalidValue:
-    return InvalidValue(f"Cannot use {os.fspath(path)!r} as the folder of results: {reason}; choose another.")
-
-
-def _same(path: Path, file: str) -> bool:
-    return os.path.exists(file) and os.path.samefile(path, file)
-
-
-def _prepared(folder: Path, study: Study) -> Parts:
-    """The folder as a sweep begins or goes on, with the study that these are the results of."""
-    parts = Parts(folder / "parts")
-    try:
-        parts.folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise _unfit(folder, f"{error.strerror} ({parts.folder.name})") from None
-    for place in (folder, *parts.folder.iterdir()):
-        remove_unfinished(place)
-    target = folder / "study.toml"
-    if study.source and not (target.exists() and _same(target, study.file)):
-        with written_whole(target) as temporary:
-            temporary.write_text(study.source, encoding="utf-8")
-    return parts
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[Path]:
-    """One sweep at a time in a folder; the system lets go of the lock if the process is killed."""
-    try:
-        import fcntl
-    except ImportError:  # not on this system: two sweeps in one folder only do some work twice
-        yield folder
-        return
-    try:
-        file = open(folder / ".lock", "w")  # noqa: SIM115 - closed below
-    except OSError as error:
-        raise _unfit(folder, f"{error.strerror} (.lock)") from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise InvalidValue(
-                f"Another sweep is at work in {os.fspath(folder)!r}; wait for it, or choose another folder."
-            ) from None
-        yield folder

@@ -436,6 +436,28 @@ def test_no_more_workers_than_tasks(study, monkeypatch):
     assert asked == [12]
 
 
+def test_an_interrupt_stops_the_threads_that_are_still_at_work(study, monkeypatch):
+    """In a notebook they would go on unseen."""
+    flags = []
+    original = lab.work
+
+    def watched(number, task, stop):
+        flags.append(stop)
+        return original(number, task, stop)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lab, "work", watched)
+    monkeypatch.setattr(task_module.Parts, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        truant.sweep(study, workers=2)
+    assert all(stop[0] == 1 for stop in flags)
+    point = Point(0, "mcar", {}, 400)
+    stopped = Task(5, point, "", ("naive-ucb",), 0, 100)
+    assert original(3, stopped, np.ones(1, np.int64)) == (3, None)
+
+
 def test_one_sweep_at_a_time_in_a_folder(study):
     with (
         locked(results_folder(read_study(study), None)),

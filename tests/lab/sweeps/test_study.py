@@ -44,6 +44,8 @@ def test_spans():
         for _, _, horizon in points(SMALL | {"horizon": {"from": 1e3, "to": 1e6, "steps": 4, "scale": "log"}})
     ]
     assert horizons == [1000, 10_000, 100_000, 1_000_000]
+    between = {"from": 1000, "to": 10_000, "steps": 3, "scale": "log"}
+    assert [horizon for _, _, horizon in points(SMALL | {"horizon": between})] == [1000, 3162, 10_000]
 
 
 def test_policies_that_vary():

@@ -90,8 +90,12 @@ def _block(number: int, entry: Any, study: Mapping[str, Any]) -> Block:
                 raise unknown(f"parameter of world {name!r}:", key, part.parameters)
         horizons = table.get("horizon", study.get("horizon", 10_000))
         with at("horizon"):
-            several = horizons if isinstance(horizons, list | Mapping) else [horizons]
-            rounds = tuple(whole_number("horizon", value, at_least=1) for value in _values(several))
+            several = _values(horizons if isinstance(horizons, list | Mapping) else [horizons])
+            if isinstance(
+                horizons, Mapping
+            ):  # a span's values between its ends are rounded: 5,623.4 rounds cannot be
+                several = tuple(round(value) for value in several)
+            rounds = tuple(whole_number("horizon", value, at_least=1) for value in several)
             _different(rounds)
         entries = _listed(table.get("policies", study.get("policies")), "policies")
         choices = tuple(choice for n, policy in enumerate(entries) for choice in _choices(n, policy))

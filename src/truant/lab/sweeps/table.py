@@ -74,7 +74,9 @@ class Writer:
     """Writes rows in groups of a fair size, never the whole study at once."""
 
     def __init__(self, path: Path, study: Study, columns: Mapping[str, pa.DataType]) -> None:
-        fields = [("world", pa.string()), *columns.items(), ("horizon", pa.int64()), ("policy", pa.string())]
+        # the block tells apart two entries of a study with the same world and parameters
+        fields = [("block", pa.int64()), ("world", pa.string()), *columns.items()]
+        fields += [("horizon", pa.int64()), ("policy", pa.string())]
         fields += [("seed", pa.int64()), ("run", pa.int64()), *((name, pa.float64()) for name in FIGURES)]
         self._schema = pa.schema(fields, metadata={b"truant.study": study.source.encode()})
         self._file = pq.ParquetWriter(path, self._schema, compression="zstd", write_page_checksum=True)

@@ -92,7 +92,8 @@ def _overview_chart(study: Study, table: pd.DataFrame) -> NamedChart:
         widest=900,
     )
     sentence = (
-        "Mean regret, pale is low; ★ is the lowest of its world among those that do not see what is missing."
+        "Mean regret, the stronger the colour the higher; ★ is the lowest of its world among those that do not see "
+        "what is missing."
     )
     return NamedChart("overview", "Regret of each policy in each world", chart, sentence)
 
@@ -112,7 +113,14 @@ def _section_charts(section: Section) -> list[NamedChart]:
     if not ways and not own:
         cells = table.assign(x=table["policy"], y="", mean=table["regret_mean"])
         chart = regret_heatmap(cells, x="", y="", widest=900)
-        return [NamedChart(_id(block, "policies"), "Mean regret", chart, "Mean regret, pale is low.")]
+        return [
+            NamedChart(
+                _id(block, "policies"),
+                "Mean regret",
+                chart,
+                "Mean regret, the stronger the colour the higher.",
+            )
+        ]
     found = [_policy_chart(section, own) if own else _curves(section)]
     if ways and table[table["behind_mean"].notna()]["policy"].nunique() > 1:
         found.append(_winners(section))
@@ -298,9 +306,8 @@ def _maps(section: Section) -> NamedChart:
         drawn.append(
             regret_heatmap(cells, x=across.label, y=down.label, title=str(policy), span=span, widest=380)
         )
-    sentence = (
-        f"Mean regret of each policy, pale is low, all in the same colours{'; ' + title if title else ''}."
-    )
+    place = f"; {title}" if title else ""
+    sentence = f"Mean regret of each policy, the stronger the colour the higher, on one scale{place}."
     if len(panels) > 1:
         sentence += " Drawn is the first of the panels above." + left_out
     return NamedChart(

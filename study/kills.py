@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from study.keep import SEED, Study
 from study.page import table, verdict, yes
 
@@ -74,9 +76,7 @@ def killed(study: Study, backend: str) -> list[Any]:
 
 
 def readable(path: Path) -> bool:
-    import pyarrow.parquet as pq
-
     try:
         return pq.read_table(path, page_checksum_verification=True).num_rows >= 100
-    except Exception:  # whatever is wrong with it is what we count
+    except (OSError, pa.ArrowException):
         return False

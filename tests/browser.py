@@ -14,7 +14,7 @@ needs_browser = pytest.mark.skipif(
 )
 
 
-def drawn_page(path, folder, scheme="light"):
+def drawn_page(path, folder, scheme="light", width=1280):
     """The document after its scripts have run; whatever they complain of fails the test."""
     assert BROWSER, "no chromium or chrome was found, and none could be installed"
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
@@ -23,6 +23,7 @@ def drawn_page(path, folder, scheme="light"):
         "--enable-logging=stderr",
         "--proxy-server=127.0.0.1:9",
         "--host-resolver-rules=MAP * ~NOTFOUND",
+        f"--window-size={width},900",
     ]
     command += [f"--blink-settings=preferredColorScheme={int(scheme == 'light')}", path.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)

@@ -2,10 +2,7 @@
 
 import json
 import math
-import os
 import re
-import shutil
-import subprocess
 
 import numpy as np
 import pandas as pd
@@ -13,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import truant
+from tests.browser import drawn_page, needs_browser
 from truant import theory
 from truant.charts import DARK
 from truant.charts.style import darker
@@ -29,7 +27,6 @@ from truant.lab.reproduction.run import reproduce
 from truant.lab.reproduction.words import overall
 from truant.lab.result import Simulation
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SMALL = {"figures": ["mar-known-p"], "quick": True, "runs": 3, "seed": 5}
 
 
@@ -431,10 +428,7 @@ def test_the_page_stands_alone(small):
     assert f"numba {small.summary['versions']['numba']}" in page
 
 
-@pytest.mark.skipif(
-    BROWSER is None and not os.environ.get("CI"),
-    reason="no chromium or chrome here; where CI is set it must be there",
-)
+@needs_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_browser_draws_it_without_network_and_within_a_narrow_window(tmp_path, small, scheme):
     text = small.page.read_text(encoding="utf-8")
@@ -444,19 +438,9 @@ def test_a_browser_draws_it_without_network_and_within_a_narrow_window(tmp_path,
         "d.dataset.wide = d.scrollWidth > d.clientWidth; }, 200)</script>"
     )
     (tmp_path / "page.html").write_text(text[:end] + probe + text[end:], encoding="utf-8")
-    assert BROWSER, "no chromium or chrome was found, and none could be installed"
-    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=10000", "--dump-dom"]
-    command += ["--enable-logging=stderr", "--proxy-server=127.0.0.1:9", "--window-size=420,900"]
-    command += ["--host-resolver-rules=MAP * ~NOTFOUND"]
-    command += [f"--blink-settings=preferredColorScheme={int(scheme == 'light')}"]
-    done = subprocess.run(
-        [*command, (tmp_path / "page.html").as_uri()], capture_output=True, text=True, timeout=120
-    )
-    assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
-    assert 'data-drawn="yes"' in done.stdout
-    assert 'data-wide="false"' in done.stdout
-    drawings = re.findall(r"<svg[^>]*class=\"marks\".*?</svg>", done.stdout, flags=re.DOTALL)
+    dom = drawn_page(tmp_path / "page.html", tmp_path, scheme, width=420)
+    assert 'data-wide="false"' in dom
+    drawings = re.findall(r"<svg[^>]*class=\"marks\".*?</svg>", dom, flags=re.DOTALL)
     assert len(drawings) == 2
     blue = "#0072B2"  # mar-ucb
     assert ((DARK[blue] if scheme == "dark" else blue).lower()) in drawings[1].lower()

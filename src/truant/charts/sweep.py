@@ -178,8 +178,26 @@ def winner_map(
     widest : of the plot in pixels.
     """
     letters = dict(zip(policies, _letters(len(policies)), strict=True))
-    given = looks or {}
-    colours = {policy: (given.get(policy) or default_look(i)).colour for i, policy in enumerate(policies)}
+    data = _winner_cells(cells, letters)
+    columns = list(dict.fromkeys(data["x"]))
+    step = _step(len(columns), widest, 46)
+    place = _plane(data, columns, x, y, step)
+    colour = _winner_colours(
+        {p: letters[p] for p in policies if p in set(data["winner"])}, policies, looks or {}
+    )
+    tips = [alt.Tooltip("x:N", title=x), alt.Tooltip("y:N", title=y), alt.Tooltip("winner:N")]
+    tips += [alt.Tooltip("letters:N", title="as good"), alt.Tooltip("margin:N", title="next best")]
+    cell = alt.Chart(data).mark_rect(cornerRadius=3)
+    faint = alt.condition("datum.clear", alt.value(0.55), alt.value(0.18))
+    cell = cell.encode(**place, color=colour, opacity=faint, tooltip=tips)
+    base = alt.Chart(data).encode(**place)
+    name = base.mark_text(font=FONT, fontSize=12, fontWeight=700, dy=-6, color=INK).encode(text="letters:N")
+    margin = base.mark_text(font=FONT, fontSize=10, dy=8, color=INK).encode(text="margin:N")
+    return _framed([cell, name, margin], title, subtitle, width=alt.Step(step), height=alt.Step(38))
+
+
+def _winner_cells(cells: pd.DataFrame, letters: Mapping[str, str]) -> pd.DataFrame:
+    """What a cell says: the letters of all that may be best, and the next best's regret over the winner's."""
     data = cells[["x", "y", "winner", "ratio"]].copy()
     data["letters"] = [
         "≈".join(letters[name] for name in (winner, *others))
@@ -187,10 +205,14 @@ def winner_map(
     ]
     data["clear"] = [not others for others in cells["as_good"]]
     data["margin"] = ["" if np.isnan(ratio) else f"×{ratio:.3g}" for ratio in data["ratio"].astype(float)]
-    columns = list(dict.fromkeys(data["x"]))
-    step = _step(len(columns), widest, 46)
-    place = _plane(data, columns, x, y, step)
-    seen = [policy for policy in policies if policy in set(data["winner"])]
+    return data
+
+
+def _winner_colours(
+    winners: Mapping[str, str], policies: Sequence[str], looks: Mapping[str, Look]
+) -> alt.Color:
+    """A colour for each policy that won somewhere (with its letter), and a legend above the map."""
+    colours = {policy: (looks.get(policy) or default_look(i)).colour for i, policy in enumerate(policies)}
     legend = alt.Legend(
         title=None,
         orient="top",
@@ -202,20 +224,10 @@ def winner_map(
         labelLimit=260,
         symbolType="square",
         symbolSize=160,
-        labelExpr=f"({json.dumps({p: f'{letters[p]}  {p}' for p in seen})})[datum.label]",
+        labelExpr=f"({json.dumps({p: f'{letter}  {p}' for p, letter in winners.items()})})[datum.label]",
     )
-    colour = alt.Color(
-        "winner:N", legend=legend, scale=alt.Scale(domain=seen, range=[colours[policy] for policy in seen])
-    )
-    tips = [alt.Tooltip("x:N", title=x), alt.Tooltip("y:N", title=y), alt.Tooltip("winner:N")]
-    tips += [alt.Tooltip("letters:N", title="as good"), alt.Tooltip("margin:N", title="next best")]
-    cell = alt.Chart(data).mark_rect(cornerRadius=3)
-    faint = alt.condition("datum.clear", alt.value(0.55), alt.value(0.18))
-    cell = cell.encode(**place, color=colour, opacity=faint, tooltip=tips)
-    base = alt.Chart(data).encode(**place)
-    name = base.mark_text(font=FONT, fontSize=12, fontWeight=700, dy=-6, color=INK).encode(text="letters:N")
-    margin = base.mark_text(font=FONT, fontSize=10, dy=8, color=INK).encode(text="margin:N")
-    return _framed([cell, name, margin], title, subtitle, width=alt.Step(step), height=alt.Step(38))
+    scale = alt.Scale(domain=list(winners), range=[colours[policy] for policy in winners])
+    return alt.Color("winner:N", legend=legend, scale=scale)
 
 
 def _plane(data: pd.DataFrame, columns: Sequence[str], x: str, y: str, step: int) -> dict[str, Any]:

@@ -110,12 +110,23 @@ def reproduce(
     summary = _summary(done, results, verdicts, settings, left_out)
     save_data(folder / DATA, done, results)
     summary["seconds"] = round(time.perf_counter() - start, 1)
-    curves = {(curve.scene, curve.policy) for figure in done for curve in figure.curves()}
-    every = [verdict for figure in done for verdict in verdicts[figure.name]]
-    write_page(page(sections[: len(done)], len(curves), every, summary), folder / PAGE)
+    _write(folder, done, sections[: len(done)], verdicts, summary)
+    return Reproduction(folder, summary, stopped=len(done) < len(wanted))
+
+
+def _write(
+    folder: Path,
+    figures: Sequence[Figure],
+    sections: Sequence[Section],
+    verdicts: dict[str, list[Verdict]],
+    summary: dict[str, Any],
+) -> None:
+    """The page and the summary."""
+    curves = {(curve.scene, curve.policy) for figure in figures for curve in figure.curves()}
+    every = [verdict for figure in figures for verdict in verdicts[figure.name]]
+    write_page(page(sections, len(curves), every, summary), folder / PAGE)
     with written_whole(folder / SUMMARY) as temporary:
         temporary.write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return Reproduction(folder, summary, stopped=len(done) < len(wanted))
 
 
 def _chosen(figures: Sequence[str] | str | None) -> tuple[list[Figure], dict[str, str]]:

@@ -1,8 +1,8 @@
 """Sufficient statistics: all that any estimator ever needs of the pulls.
 
 Real outcomes: per arm and mediator level, with one more row for "mediator missing":
-pulls, pulls with the outcome observed, and the sum and sum of squares of the observed outcomes
-about a fixed centre (so that outcomes far from zero cost no digits).
+pulls, then a block on the observed outcomes: their number and the sums of their first three powers about a fixed
+centre (so that outcomes far from zero cost no digits). Another block of the same four columns could follow.
 Discrete outcomes: per arm the table C[m or missing, y or missing].
 """
 
@@ -18,8 +18,9 @@ from truant.compile import hot
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, IntArray, Setting
 
-LARGEST_OUTCOME = 1e150  # whose square is still a number
-PULLS, OBSERVED, SUM, SQUARES = range(4)  # columns of the real layout
+LARGEST_OUTCOME = 1e100  # largest magnitude whose cube is finite, with room for sums
+PULLS, OBSERVED, SUM, SQUARES, CUBES = range(5)  # columns of the real layout
+COLUMNS = 5
 
 
 @hot
@@ -30,6 +31,7 @@ def record_real(row: FloatArray, mediator: int, outcome: float) -> None:
         row[mediator, OBSERVED] += 1.0
         row[mediator, SUM] += outcome
         row[mediator, SQUARES] += outcome * outcome
+        row[mediator, CUBES] += outcome * outcome * outcome
 
 
 @hot
@@ -40,7 +42,7 @@ def record_level(row: FloatArray, mediator: int, level: int) -> None:
 
 @dataclass(eq=False)
 class Counts:
-    """The counts of all arms: `table` has shape (arms, K+1, 4) or (arms, K+1, L+1)."""
+    """The counts of all arms: `table` has shape (arms, K+1, 5) or (arms, K+1, L+1)."""
 
     table: FloatArray
     levels: tuple[float, ...] | None = None
@@ -49,7 +51,7 @@ class Counts:
     @classmethod
     def empty(cls, setting: Setting) -> Counts:
         """No pulls yet."""
-        width = 4 if setting.levels is None else setting.outcomes + 1
+        width = COLUMNS if setting.levels is None else setting.outcomes + 1
         table = np.zeros((setting.arms, setting.mediators + 1, width))
         return cls(table, setting.levels, setting.centre)
 
@@ -85,8 +87,9 @@ class Counts:
             np.bincount(cell[seen], minlength=n * rows),
             np.bincount(cell[seen], weights=about, minlength=n * rows),
             np.bincount(cell[seen], weights=about * about, minlength=n * rows),
+            np.bincount(cell[seen], weights=about * about * about, minlength=n * rows),
         ]
-        counts.table = np.stack(columns, axis=-1).astype(np.float64).reshape(n, rows, 4)
+        counts.table = np.stack(columns, axis=-1).astype(np.float64).reshape(n, rows, COLUMNS)
         return counts
 
     def update(self, arm: int, mediator: int | None, outcome: float | None) -> None:
@@ -122,9 +125,21 @@ class Counts:
             return self
         table = self.table.copy()
         shift = self.centre - centre
-        table[..., SUM] += table[..., OBSERVED] * shift
-        table[..., SQUARES] += shift * (2 * self.table[..., SUM] + table[..., OBSERVED] * shift)
+        n, total, squares = (self.table[..., column] for column in (OBSERVED, SUM, SQUARES))
+        table[..., SUM] += n * shift
+        table[..., SQUARES] += shift * (2 * total + n * shift)
+        table[..., CUBES] += shift * (3 * squares + shift * (3 * total + n * shift))
         return Counts(table, None, centre)
+
+    def reflected(self) -> Counts:
+        """The counts of -Y: what policies see where less is better (`Setting.maximizing`)."""
+        table = self.table.copy()
+        if self.levels is None:
+            table[..., [SUM, CUBES]] *= -1.0
+            table += 0.0  # no negative zeros
+            return Counts(table, None, -self.centre)
+        table[..., :-1] = table[..., -2::-1]
+        return Counts(table, tuple(-level for level in reversed(self.levels)), -self.centre)
 
     def real(self) -> Counts:
         """The real layout; of discrete counts, their sums over the levels."""
@@ -132,7 +147,7 @@ class Counts:
             return self
         seen = self.table[..., :-1]
         about = np.asarray(self.levels) - self.centre
-        columns = [self.table.sum(-1), seen.sum(-1), seen @ about, seen @ about**2]
+        columns = [self.table.sum(-1), seen.sum(-1), seen @ about, seen @ about**2, seen @ about**3]
         return Counts(np.stack(columns, axis=-1), None, self.centre)
 
     @property

@@ -1,9 +1,9 @@
-"""What is known before the first pull: how many arms, which mediator levels, what outcomes can be."""
+"""What is known before the first pull: how many arms, which mediator levels, what outcomes can be, which are better."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,12 @@ class Setting:
     arms : number of arms.
     mediators : number K of mediator levels (1: no mediator).
     levels : the L values of a discrete outcome, increasing; None for real outcomes.
-    low, high : range of the outcomes (or of their means); of `levels` when these are given.
+    low, high : range of the outcomes; of `levels` when these are given. Policies allow for an unseen outcome at
+        the far end of it, so it must hold for single outcomes where these are skewed or rare; for nearly normal
+        outcomes the range of their means will do.
+    mean_range : range of the means, where it is known to be narrower than that of the outcomes.
     scale : typical spread of an outcome, s_0; half the range unless given.
+    minimize : the best arm is the one with the lowest mean: costs, churn, deaths.
     mediator_probabilities : P(M=m|a), shape (arms, K), for those who know it.
     condition_numbers : of P(m, y, seen|a), for the paper's MNAR policies: one per arm, or shape (arms, 2)
         with that of its transpose beside it.
@@ -38,7 +42,9 @@ class Setting:
     levels: tuple[float, ...] | None = None
     low: float = 0.0
     high: float = 1.0
+    mean_range: tuple[float, float] | None = None
     scale: float | None = None
+    minimize: bool = False
     mediator_probabilities: FloatArray | None = None
     condition_numbers: FloatArray | None = None
 
@@ -57,11 +63,24 @@ class Setting:
             raise InvalidValue(f"The range must have low < high, got low={low:g}, high={high:g}.")
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
+        self._check_mean_range()
+        switch("minimize", self.minimize)
         if self.scale is None:
             object.__setattr__(self, "scale", (high - low) / 2)
         elif not isinstance(self.scale, int | float | np.number) or not 0 < self.scale < np.inf:
             raise InvalidValue(f"scale must be a positive number, got {self.scale}.")
         self._check_tables()
+
+    def _check_mean_range(self) -> None:
+        if self.mean_range is None:
+            return
+        ends = finite("mean_range", self.mean_range)
+        if ends.shape != (2,) or not self.low <= ends[0] < ends[1] <= self.high:
+            raise InvalidValue(
+                f"mean_range must be two numbers, low < high, within the range of the outcomes from "
+                f"{self.low:g} to {self.high:g}, got {self.mean_range}."
+            )
+        object.__setattr__(self, "mean_range", (float(ends[0]), float(ends[1])))
 
     def _check_tables(self) -> None:
         """What is given per arm has a row for each, and probabilities sum to 1."""
@@ -82,8 +101,31 @@ class Setting:
 
     @property
     def centre(self) -> float:
-        """The middle of the range: sums are kept about it, thin cells shrink to it."""
-        return (self.low + self.high) / 2
+        """The middle of the range of the means: sums are kept about it, thin cells shrink to it."""
+        low, high = self.mean_range or (self.low, self.high)
+        return (low + high) / 2
+
+    @property
+    def half_range(self) -> float:
+        """Half the range of the means."""
+        low, high = self.mean_range or (self.low, self.high)
+        return (high - low) / 2
+
+    def maximizing(self) -> Setting:
+        """The same problem with more being better: where less is, every outcome y becomes -y.
+
+        Policies only ever see this one, with counts that were reflected likewise (`Counts.reflected`).
+        """
+        if not self.minimize:
+            return self
+        return replace(
+            self,
+            minimize=False,
+            levels=None if self.levels is None else tuple(-level for level in reversed(self.levels)),
+            low=-self.high,
+            high=-self.low,
+            mean_range=None if self.mean_range is None else (-self.mean_range[1], -self.mean_range[0]),
+        )
 
     @property
     def outcome_scale(self) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
+from truant.counts import COLUMNS, CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue
 from truant.logs import checks, query
 from truant.logs.source import Source
@@ -123,13 +123,14 @@ def _real(
     checks.check_range(request, low, high)
     if any(cell["sum"] is None for cell in seen):
         raise InvalidValue(f"The database took NaN for a number in {request.outcome!r}; write NULL instead.")
-    table = np.zeros((*shape, 4))
+    table = np.zeros((*shape, COLUMNS))
     for (arm, row), cell in zip(where, kept, strict=True):
         table[arm, row, PULLS] += cell["pulls"]
         if cell["observed"]:
             table[arm, row, OBSERVED] += cell["observed"]
             table[arm, row, SUM] += cell["sum"]
             table[arm, row, SQUARES] += cell["squares"]
+            table[arm, row, CUBES] += cell["cubes"]
     low, high = request.range or (low, high)
     setting = Setting(
         arms=shape[0], mediators=shape[1] - 1, low=low, high=high, scale=_spread(table, (high - low) / 2)

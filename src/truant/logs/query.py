@@ -110,6 +110,7 @@ def reduce(
     outcome = table.clean if with_nan else table.outcome
     about = outcome - pivot
     sums |= {"observed": outcome.count(), "sum": about.sum(), "squares": (about * about).sum()}
+    sums |= {"cubes": (about * about * about).sum()}
     sums |= {"low": outcome.min(), "high": outcome.max()}
     rows = source.run(table.group_by(*columns.keys).aggregate(**sums).limit(MOST_CELLS + 1))
     if not with_nan and any(row["observed"] and row["sum"] is None for row in rows):

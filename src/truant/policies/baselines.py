@@ -45,7 +45,7 @@ class Zero(Assumption):
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """S/N, every missing outcome counted as 0."""
         counts = counts.real().about(0.0)
-        pulls, _, total, squares = counts.table[arm].sum(axis=0)
+        pulls, total, squares = counts.table[arm].sum(axis=0)[[PULLS, SUM, SQUARES]]
         mean = total / max(pulls, 1.0)
         variance = squares / max(pulls, 1.0) - mean**2
         return Estimate.normal(mean, max(variance, 0.0) / pulls if pulls else np.inf)

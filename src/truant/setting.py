@@ -169,6 +169,14 @@ def positive_number(name: str, value: object, or_zero: bool = False) -> float:
     return size
 
 
+def share(name: str, value: object) -> float:
+    """The value as a float from 0 to 1, or a clear refusal."""
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number or not 0 <= as_float(value) <= 1:
+        raise InvalidValue(f"{name} must be in [0, 1], got {value!r}.")
+    return as_float(value)
+
+
 def switch(name: str, value: object) -> bool:
     """The value as true or false, or a clear refusal."""
     if not isinstance(value, bool):

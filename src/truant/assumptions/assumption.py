@@ -48,14 +48,31 @@ def forget(row: FloatArray, memory: FloatArray, mediator: int, outcome: float) -
     """Keeps nothing of a pull but its counts."""
 
 
+@hot
+def contribute_nothing(row: FloatArray, parameters: FloatArray, out: FloatArray) -> None:
+    """Shares nothing with the other arms."""
+
+
+@hot
+def cannot_say(row: FloatArray, shared: FloatArray, parameters: FloatArray) -> float:
+    """How many outcomes the estimate is worth: not known."""
+    return 0.0
+
+
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """How the compiled loop turns one arm's counts into at(z).
+    """How compiled code turns the counts into at(z) of an arm: a pure function of all arms' counts.
 
+    What arms tell each other is a sum over arms: `contribute(row, parameters, out)` writes an arm's `pooled` numbers
+    (all 0 for an arm without pulls), and the sums stand at the front of `shared`.
+    `known(row, shared, parameters)` says how many outcomes the arm's estimate is worth (its variance is that of one
+    outcome divided by this number), or 0 if that is not known: indices look at a lower z where more is known.
     `fill(row, memory, shared, parameters, knots, values)` writes at(z) for each z of `knots` into `values`.
-    All are the pulled arm's own, but for `shared`, which all arms have in common; `row` is its counts,
-    `memory` what it keeps from its last call (zeros at first). Where it makes no arrays
-    (scratch space can be part of `shared`) and is marked `lean` or `hot`, the loop is several times as fast.
+
+    `row` is the arm's counts, `parameters` its own; behind the sums `shared` has scratch space. `memory` is what the
+    arm keeps from its last call (zeros at first): it may save time, and must not change the result beyond the
+    tolerance of a fit. Where none of them makes arrays and all are marked `lean` or `hot`, the loop is several times
+    as fast.
 
     `follow(row, memory, mediator, outcome)`, if given, is called after each pull of the arm, with the counts it
     has entered: it brings the memory up to date, so that `fill` need not go over all cells. `fill` must be able to
@@ -65,13 +82,16 @@ class Curve:
 
     fill: Callable[..., None]
     follow: Callable[..., None] = forget
+    contribute: Callable[..., None] = contribute_nothing
+    known: Callable[..., float] = cannot_say
     parameters: FloatArray  # (arms, any number)
     discrete: bool = False  # wants the discrete layout of counts, not the real one
     linear: bool = True  # at(z) is a straight line, so two knots say all
     first_pulls: int = 1  # of each arm, before any choice
     growth: float = 0.0  # recompute when the arm's pulls grew by this share
     memory: Callable[[int], int] = lambda knots: 0  # numbers kept per arm, given the number of knots
-    shared: int = 0  # numbers kept for all arms together
+    pooled: int = 0  # numbers that each arm contributes to the sums over all arms
+    scratch: int = 0  # numbers of scratch space behind these sums
 
 
 class Assumption(ABC):

@@ -74,7 +74,7 @@ class ByLikelihood(Assumption):
             first_pulls=FIRST_PULLS,
             growth=self.growth,
             memory=lambda knots: 1 + P + knots * (1 + P),
-            shared=work_size(K, L, self.by_outcome) + (K + 1) * (L + 1),
+            scratch=work_size(K, L, self.by_outcome) + (K + 1) * (L + 1),
         )
 
     def fit(self, counts: Counts, arm: int) -> LikelihoodFit:

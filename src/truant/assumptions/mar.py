@@ -6,17 +6,18 @@ contradict it: what is missing within a mediator level is never seen. Only knowl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from truant.assumptions.assumption import Assumption, Curve, Estimate
-from truant.assumptions.normal import pooled_variance, pseudo_observations, shrinking, straight
-from truant.compile import hot
+from truant.assumptions.borrowing import FLOOR, borrowing_curve, contribute, noise_within
+from truant.assumptions.robust import CENTRE, RANGE, SCALE, jump_within, pseudo_observations, width
+from truant.compile import lean
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue, NotIdentified, unknown
-from truant.setting import FloatArray, Setting, finite, positive_number, probabilities, switch
+from truant.setting import FloatArray, Setting, finite, positive_number, probabilities, share, switch
 
 ESTIMATORS = ("plug-in", "horvitz-thompson", "aipw")
 Estimator = Literal["plug-in", "horvitz-thompson", "aipw"]
@@ -30,6 +31,7 @@ class Mar(Assumption):
     ----------
     kappa : pseudo-observations per cell at the centre of the range when choosing (fewer if noise is small).
     known : P(M|a) is known (the setting's) instead of estimated.
+    floor : share of the plain variance that borrowing between cells must leave, when choosing.
     estimator : for reporting; "horvitz-thompson" and "aipw" use `observation_probabilities`.
     observation_probabilities : P(O=1|m,a), shape (arms, K); empirical unless given.
     outcome_means : E[Y|m,a] for "aipw", shape (arms, K); empirical unless given.
@@ -41,9 +43,11 @@ class Mar(Assumption):
     estimator: Estimator = "plug-in"
     observation_probabilities: FloatArray | None = None
     outcome_means: FloatArray | None = None
+    floor: float = 0.8
 
     def __post_init__(self) -> None:
         positive_number("kappa", self.kappa)
+        share("floor", self.floor)
         switch("known", self.known)
         if self.estimator not in ESTIMATORS:
             raise unknown("estimator", str(self.estimator), ESTIMATORS)
@@ -58,14 +62,15 @@ class Mar(Assumption):
             raise NotIdentified("mar-known needs mediator_probabilities, P(M=m|a); use mar to estimate them.")
 
     def curve(self, setting: Setting) -> Curve:
-        """Shrunk cell means; the spread between cells counts only where p is estimated."""
+        """Cell means that borrow strength from each other; with known p, each on its own."""
         self.check(setting)
-        parameters = shrinking(setting, self.kappa)
+        curve = borrowing_curve(setting, self.kappa, self.floor, setting.mediators + 1)
         if not self.known:
-            return Curve(fill=fill, parameters=parameters, memory=lambda knots: 2, shared=2)
+            return curve
         p = setting.mediator_probabilities
         assert p is not None
-        return Curve(fill=fill_known, parameters=np.hstack([parameters, p]), memory=lambda knots: 2, shared=2)
+        parameters = np.hstack([curve.parameters, p])
+        return replace(curve, fill=fill_known, known=known_outcomes, parameters=parameters, scratch=0)
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """sum_m p_m mu_m with its influence-function variance, or another estimator of the same."""
@@ -189,48 +194,32 @@ def _row(name: str, values: FloatArray | None, arm: int, cells: Cells) -> FloatA
     return row
 
 
-@hot
-def fill(
-    row: FloatArray,
-    memory: FloatArray,
-    shared: FloatArray,
-    parameters: FloatArray,
-    knots: FloatArray,
-    values: FloatArray,
-) -> None:
-    """P estimated: v = sum p_m^2 s^2/(n_m + kappa) + B/N."""
-    mean, error, between, pulls, variance = weigh(row, row.shape[0], memory, shared, parameters)
-    between = (pulls * between + variance / 2) / (pulls + 2)
-    straight(parameters[0] + mean, error + between / pulls, knots, values)
+P_FIRST = FLOOR + 1  # parameter from which on the known p stand
 
 
-@hot
-def weigh(
-    row: FloatArray, levels: int, memory: FloatArray, shared: FloatArray, parameters: FloatArray
+@lean
+def weigh_known(
+    row: FloatArray, shared: FloatArray, parameters: FloatArray
 ) -> tuple[float, float, float, float, float]:
-    """Over the first `levels` rows: mean about the centre, sum p^2 s^2/(n+kappa), sum p (r-mu)^2, N, s^2."""
-    pulls = within = freedom = 0.0
-    for m in range(levels):
-        n = row[m, OBSERVED]
-        pulls += row[m, PULLS]
-        if n > 1.0:
-            within += max(row[m, SQUARES] - row[m, SUM] * row[m, SUM] / n, 0.0)
-            freedom += n - 1.0
-    variance = pooled_variance(memory, shared, within, freedom, parameters[2])
+    """P known: mean about the centre, sum p^2/(n + kappa), s^2, phi, and the largest p/(n + 1)."""
+    variance, freedom = noise_within(row, row.shape[0], shared, parameters[SCALE])
     kappa = pseudo_observations(parameters, variance)
-    pulls = max(pulls, 1.0)
-    mean = square = error = 0.0
-    for m in range(levels):
-        p = row[m, PULLS] / pulls
-        thickness = 1.0 / (row[m, OBSERVED] + kappa)
-        r = row[m, SUM] * thickness
-        mean += p * r
-        square += p * r * r
-        error += p * p * thickness
-    return mean, error * variance, max(square - mean * mean, 0.0), pulls, variance
+    mean = error = thinnest = 0.0
+    for m in range(row.shape[0] - 1):
+        p, n = parameters[P_FIRST + m], row[m, OBSERVED]
+        mean += p * row[m, SUM] / (n + kappa)
+        error += p * p / (n + kappa)
+        thinnest = max(thinnest, p / (n + 1.0))
+    return mean, error, variance, freedom, thinnest
 
 
-@hot
+@lean
+def known_outcomes(row: FloatArray, shared: FloatArray, parameters: FloatArray) -> float:
+    """s^2/v: outcomes that the estimate is worth."""
+    return 1.0 / weigh_known(row, shared, parameters)[1]
+
+
+@lean
 def fill_known(
     row: FloatArray,
     memory: FloatArray,
@@ -239,17 +228,11 @@ def fill_known(
     knots: FloatArray,
     values: FloatArray,
 ) -> None:
-    """P known: the same without the spread between cells."""
-    levels = row.shape[0] - 1
-    variance = weigh(row, row.shape[0], memory, shared, parameters)[4]
-    kappa = pseudo_observations(parameters, variance)
-    mean = error = 0.0
-    for m in range(levels):
-        p = parameters[4 + m]
-        thickness = 1.0 / (row[m, OBSERVED] + kappa)
-        mean += p * row[m, SUM] * thickness
-        error += p * p * thickness
-    straight(parameters[0] + mean, error * variance, knots, values)
+    """P known: v = sum p_m^2 s^2/(n_m + kappa), without the spread between cells or a level not met yet."""
+    mean, error, variance, freedom, thinnest = weigh_known(row, shared, parameters)
+    jump = jump_within(shared, parameters[SCALE], parameters[RANGE]) * thinnest / 2.0
+    for k in range(len(knots)):
+        values[k] = parameters[CENTRE] + mean + width(knots[k], error * variance, freedom, jump)
 
 
 parts = {"mar": Mar, "mar-known": mar_known}

@@ -11,9 +11,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from truant.assumptions.assumption import Assumption, Curve, Estimate
-from truant.assumptions.normal import pooled_variance, pseudo_observations, shrinking, straight
-from truant.compile import hot
-from truant.counts import OBSERVED, SQUARES, SUM, Counts
+from truant.assumptions.robust import (
+    CENTRE,
+    FIRST_PULLS,
+    GROWTH,
+    POOLED,
+    RANGE,
+    SCALE,
+    contribution,
+    jump_within,
+    lent_variance,
+    moments_within,
+    parameters_of,
+    pseudo_observations,
+    width,
+)
+from truant.compile import hot, lean
+from truant.counts import CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import NotIdentified
 from truant.setting import FloatArray, Setting, positive_number
 
@@ -35,7 +49,16 @@ class Mcar(Assumption):
 
     def curve(self, setting: Setting) -> Curve:
         """Shrunk mean of the observed, with the pooled scale."""
-        return Curve(fill=fill, parameters=shrinking(setting, self.kappa), memory=lambda knots: 2, shared=2)
+        return Curve(
+            fill=fill,
+            contribute=contribute,
+            known=known,
+            parameters=parameters_of(setting, self.kappa),
+            linear=False,
+            first_pulls=FIRST_PULLS,
+            growth=GROWTH,
+            pooled=POOLED,
+        )
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """S/n, with variance s^2/n."""
@@ -48,6 +71,48 @@ class Mcar(Assumption):
 
 
 @hot
+def totals(row: FloatArray) -> tuple[float, float, float, float, float]:
+    """Pulls, observed outcomes and the sums of their powers, over all mediator levels."""
+    pulls = n = total = squares = cubes = 0.0
+    for m in range(row.shape[0]):
+        pulls += row[m, PULLS]
+        n += row[m, OBSERVED]
+        total += row[m, SUM]
+        squares += row[m, SQUARES]
+        cubes += row[m, CUBES]
+    return pulls, n, total, squares, cubes
+
+
+@lean
+def contribute(row: FloatArray, parameters: FloatArray, out: FloatArray) -> None:
+    """Moments of the observed outcomes, which are one cell."""
+    pulls, n, total, squares, cubes = totals(row)
+    within = cubed = freedom = 0.0
+    if n > 1.0:
+        within, cubed = moments_within(n, total, squares, cubes)
+        freedom = n - 1.0
+    contribution(within, freedom, cubed, pulls, 0.0, 0.0, parameters[SCALE], out)
+
+
+@lean
+def shrunk(
+    row: FloatArray, shared: FloatArray, parameters: FloatArray
+) -> tuple[float, float, float, float, float]:
+    """Mean (S + kappa c)/(n + kappa) about the centre c, s^2, phi, n and n + kappa."""
+    _, n, total, squares, _ = totals(row)
+    within = max(squares - total * total / n, 0.0) if n > 1.0 else 0.0
+    variance, freedom, _ = lent_variance(shared, within, max(n - 1.0, 0.0), parameters[SCALE])
+    thickness = n + pseudo_observations(parameters, variance)
+    return total / thickness, variance, freedom, n, thickness
+
+
+@lean
+def known(row: FloatArray, shared: FloatArray, parameters: FloatArray) -> float:
+    """n + kappa."""
+    return shrunk(row, shared, parameters)[4]
+
+
+@lean
 def fill(
     row: FloatArray,
     memory: FloatArray,
@@ -56,19 +121,11 @@ def fill(
     knots: FloatArray,
     values: FloatArray,
 ) -> None:
-    """Mean (S + kappa c)/(n + kappa), v = s^2/(n + kappa); sums are about c."""
-    n = total = squares = 0.0
-    for m in range(row.shape[0]):
-        n += row[m, OBSERVED]
-        total += row[m, SUM]
-        squares += row[m, SQUARES]
-    within = freedom = 0.0
-    if n > 1:
-        within = max(squares - total * total / n, 0.0)
-        freedom = n - 1.0
-    variance = pooled_variance(memory, shared, within, freedom, parameters[2])
-    n += pseudo_observations(parameters, variance)
-    straight(parameters[0] + total / n, variance / n, knots, values)
+    """v = s^2/(n + kappa), and a jump within the one cell."""
+    mean, variance, freedom, n, thickness = shrunk(row, shared, parameters)
+    jump = jump_within(shared, parameters[SCALE], parameters[RANGE]) / (2.0 * (n + 1.0))
+    for k in range(len(knots)):
+        values[k] = parameters[CENTRE] + mean + width(knots[k], variance / thickness, freedom, jump)
 
 
 parts = {"mcar": Mcar}

@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from truant.assumptions.assumption import Assumption, Curve, Estimate
-from truant.assumptions.mar import Cells, weigh
-from truant.assumptions.normal import pseudo_observations, shrinking, straight
-from truant.compile import hot
-from truant.counts import PULLS, Counts
-from truant.setting import FloatArray, Setting, positive_number
+from truant.assumptions.borrowing import borrowing_curve
+from truant.assumptions.mar import Cells
+from truant.counts import Counts
+from truant.setting import Setting, positive_number, share
 
 
 @dataclass(frozen=True)
@@ -23,42 +22,22 @@ class MediatorMar(Assumption):
 
     needs = "pulls with the mediator seen, and among them an observed outcome at each level that occurs"
     kappa: float = 1.0  # pseudo-observations per cell at the centre, when choosing (fewer if noise is small)
+    floor: float = 0.8  # share of the plain variance that borrowing between cells must leave, when choosing
 
     def __post_init__(self) -> None:
         positive_number("kappa", self.kappa)
+        share("floor", self.floor)
 
     def check(self, setting: Setting) -> None:
         """Every setting will do."""
 
     def curve(self, setting: Setting) -> Curve:
-        """The shrunk estimate of `mar` on the pulls with the mediator seen."""
-        return Curve(fill=fill, parameters=shrinking(setting, self.kappa), memory=lambda knots: 2, shared=2)
+        """The curve of `mar` on the pulls with the mediator seen."""
+        return borrowing_curve(setting, self.kappa, self.floor, setting.mediators)
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """sum_m p_m mu_m, p_m the share among pulls with the mediator seen."""
         return Cells.of(counts.real(), arm, "mediator-mar", seen_mediators_only=True).plug_in()
-
-
-@hot
-def fill(
-    row: FloatArray,
-    memory: FloatArray,
-    shared: FloatArray,
-    parameters: FloatArray,
-    knots: FloatArray,
-    values: FloatArray,
-) -> None:
-    """As mar's, on the rows of seen mediators."""
-    mean, error, between, pulls, variance = weigh(row, row.shape[0] - 1, memory, shared, parameters)
-    seen = 0.0
-    for m in range(row.shape[0] - 1):
-        seen += row[m, PULLS]
-    if seen == 0.0:  # as sure as a cell without outcomes, and of nothing else
-        kappa = pseudo_observations(parameters, variance)
-        straight(parameters[0], variance / kappa + variance / 2, knots, values)
-        return
-    between = (pulls * between + variance / 2) / (pulls + 2)
-    straight(parameters[0] + mean, error + between / pulls, knots, values)
 
 
 parts = {"mediator-mar": MediatorMar}

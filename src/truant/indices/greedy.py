@@ -8,7 +8,7 @@ import numpy as np
 
 from truant.compile import hot
 from truant.errors import InvalidValue
-from truant.indices.index import Index, highest, highest_memory
+from truant.indices.index import Index, highest, highest_memory, share_among_highest, update_highest
 from truant.setting import FloatArray
 
 
@@ -18,15 +18,23 @@ def choose(
     knots: FloatArray,
     parameters: FloatArray,
     memory: FloatArray,
-    last: int,
     t: int,
     rng: np.random.Generator,
 ) -> int:
     """The highest at(0), or any arm with probability epsilon."""
-    best = highest(values, memory, last, rng)
     if parameters[0] > 0.0 and rng.random() < parameters[0]:
         return int(rng.random() * values.shape[0])
-    return best
+    return highest(memory)
+
+
+@hot
+def probabilities(
+    values: FloatArray, knots: FloatArray, parameters: FloatArray, t: int, out: FloatArray
+) -> None:
+    """Epsilon spread over all arms, the rest on the highest at(0)."""
+    share_among_highest(values, out)
+    for a in range(len(out)):
+        out[a] = (1.0 - parameters[0]) * out[a] + parameters[0] / len(out)
 
 
 @dataclass(frozen=True)
@@ -35,16 +43,18 @@ class EpsilonGreedy(Index):
 
     epsilon: float = 0.1
     choose = staticmethod(choose)
+    update = staticmethod(update_highest)
+    probabilities = staticmethod(probabilities)
 
     def __post_init__(self) -> None:
         if not isinstance(self.epsilon, int | float | np.number) or not 0 <= self.epsilon <= 1:
             raise InvalidValue(f"epsilon must be in [0, 1], got {self.epsilon}.")
 
-    def knots(self, horizon: int, linear: bool) -> FloatArray:
+    def knots(self, linear: bool) -> FloatArray:
         """The best guess alone."""
         return np.zeros(1)
 
-    def parameters(self, horizon: int) -> FloatArray:
+    def parameters(self) -> FloatArray:
         """The share of random pulls."""
         return np.array([float(self.epsilon)])
 

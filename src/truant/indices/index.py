@@ -15,21 +15,54 @@ STRAIGHT = (0.0, 1.0)  # two knots say all of a straight at(z)
 CURVED = (-5.5, -3.5, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5, 5.5)
 
 
+@hot
+def as_they_are(known: float, log_horizon: float, parameters: FloatArray, knots: FloatArray) -> None:
+    """Looks at the same z for every arm."""
+
+
+@hot
+def keep_nothing(
+    values: FloatArray,
+    knots: FloatArray,
+    parameters: FloatArray,
+    memory: FloatArray,
+    arm: int,
+    rng: np.random.Generator,
+) -> None:
+    """Keeps nothing of the arms' values."""
+
+
 class Index(ABC):
     """Which arm to pull, given every arm's at(z).
 
-    `choose(values, knots, parameters, memory, last, t, rng)` is compiled and returns an arm. `values` has
-    at(z) of each arm at the knots; only the row of `last` changed since the round before (all of them if
-    `last` is -1); `t` counts rounds from 1; `memory` is the index's own, zeros at first.
+    All of these are compiled:
+    `choose(values, knots, parameters, memory, t, rng)` returns an arm; `values` has at(z) of each arm at the knots,
+    `t` counts rounds from 1, `memory` is the index's own, zeros at first.
+    `update(values, knots, parameters, memory, arm, rng)` is called when values of an arm have changed (of all of them
+    if `arm` is -1), so that `choose` need not compare all arms.
+    `probabilities(values, knots, parameters, t, out)` writes the probability that `choose` has for each arm; where it
+    is None, the index can be simulated, but not asked for a decision with known probabilities.
+    `aim(known, log_horizon, parameters, knots)` writes the z at which an arm's curve is wanted, given how many outcomes
+    its estimate is worth (0: not known); unless given, the z of `knots` are the same for all arms.
     """
 
     choose: ClassVar[Callable[..., int]]
+    update: ClassVar[Callable[..., None]] = staticmethod(keep_nothing)
+    probabilities: ClassVar[Callable[..., None] | None] = None
+    aim: ClassVar[Callable[..., None]] = staticmethod(as_they_are)
+    # an arm's pulls whose outcome is not yet due count as if they had come out like the others
+    counts_pending: ClassVar[bool] = False
+
+    @property
+    def horizon_known(self) -> bool:
+        """Whether the number of rounds may be used; if not, a guess is raised as rounds go by."""
+        return True
 
     @abstractmethod
-    def knots(self, horizon: int, linear: bool) -> FloatArray:
+    def knots(self, linear: bool) -> FloatArray:
         """The z at which at(z) is wanted; two are enough where it is a straight line."""
 
-    def parameters(self, horizon: int) -> FloatArray:
+    def parameters(self) -> FloatArray:
         """Numbers that `choose` needs."""
         return np.zeros(1)
 
@@ -61,16 +94,27 @@ def highest_memory(arms: int) -> int:
 
 
 @hot
-def highest(values: FloatArray, memory: FloatArray, last: int, rng: np.random.Generator) -> int:
-    """The arm with the highest first value; ties are broken at random.
+def update_highest(
+    values: FloatArray,
+    knots: FloatArray,
+    parameters: FloatArray,
+    memory: FloatArray,
+    arm: int,
+    rng: np.random.Generator,
+) -> None:
+    """Find the arm with the highest first value anew; ties are broken at random.
 
-    Must be asked in every round, since only the last arm's value is looked at anew. While it is the leader that
-    is pulled and it still beats the second, nothing needs comparing; else its matches are played again, and no
-    others: a round costs log2(arms) comparisons at most.
+    While the leader still beats the second, nothing needs comparing; else the arm's matches are played again, and
+    no others: log2(arms) comparisons at most.
     """
-    if last >= 0 and memory[1] == last and values[last, 0] > memory[0]:
-        return last
-    return tournament(values, memory, last, rng)
+    if arm < 0 or memory[1] != arm or values[arm, 0] <= memory[0]:
+        tournament(values, memory, arm, rng)
+
+
+@hot
+def highest(memory: FloatArray) -> int:
+    """The arm that `update_highest` found."""
+    return int(memory[1])
 
 
 @lean
@@ -84,7 +128,7 @@ def bracket(arms: int) -> int:
 
 @lean
 def tournament(values: FloatArray, memory: FloatArray, last: int, rng: np.random.Generator) -> int:
-    """Play the matches of the last arm again (all of them if `last` is -1); the leader, as for `highest`.
+    """Play the matches of one arm again (all of them if `last` is -1); the leader, as for `highest`.
 
     Match i is between the winners of 2i and 2i + 1, the final is match 1; from number `places` on they are arms.
     """
@@ -136,17 +180,13 @@ def play(
 
 
 @hot
-def highest_read(
-    values: FloatArray, knots: FloatArray, z: float, randomly: bool, rng: np.random.Generator
-) -> int:
-    """The arm with the highest at(z), or at(Z) with Z ~ N(0, 1) for each arm; ties are broken at random."""
-    best, ties, top = 0, 0, -np.inf
+def share_among_highest(values: FloatArray, out: FloatArray) -> None:
+    """Probability 1 for the highest first value, shared among those that are tied."""
+    top = values[0, 0]
+    for a in range(1, values.shape[0]):
+        top = max(top, values[a, 0])
+    ties = 0.0
     for a in range(values.shape[0]):
-        score = read(values[a], knots, rng.standard_normal() if randomly else z)
-        if score > top:
-            best, ties, top = a, 1, score
-        elif score == top:
-            ties += 1
-            if rng.random() * ties < 1.0:
-                best = a
-    return best
+        ties += 1.0 if values[a, 0] == top else 0.0
+    for a in range(values.shape[0]):
+        out[a] = 1.0 / ties if values[a, 0] == top else 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truant.compile import hot
-from truant.indices.index import Index, highest_read, knots_of
+from truant.indices.index import Index, knots_of, read
 from truant.setting import FloatArray
 
 
@@ -17,12 +17,20 @@ def choose(
     knots: FloatArray,
     parameters: FloatArray,
     memory: FloatArray,
-    last: int,
     t: int,
     rng: np.random.Generator,
 ) -> int:
     """The highest at(z), z ~ N(0, 1) for each arm."""
-    return highest_read(values, knots, 0.0, True, rng)
+    best, ties, top = 0, 0, -np.inf
+    for a in range(values.shape[0]):
+        score = read(values[a], knots, rng.standard_normal())
+        if score > top:
+            best, ties, top = a, 1, score
+        elif score == top:
+            ties += 1
+            if rng.random() * ties < 1.0:
+                best = a
+    return best
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,7 @@ class Thompson(Index):
 
     choose = staticmethod(choose)
 
-    def knots(self, horizon: int, linear: bool) -> FloatArray:
+    def knots(self, linear: bool) -> FloatArray:
         """Enough to read any z."""
         return knots_of(linear)
 

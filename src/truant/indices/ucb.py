@@ -1,7 +1,6 @@
-"""`ucb`: look sqrt(log T) standard deviations up; `cautious` looks sqrt(2 log T) up.
+"""`ucb`: look far enough up that a better arm would show; `cautious` looks twice as far, in squares.
 
-The plain level is right as T grows for a nearly normal estimate, and best or near best in every setting
-tried, but has no finite-time guarantee.
+The level has no finite-time guarantee; it is best or near best in every setting tried.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import numpy as np
 
 from truant.compile import hot
 from truant.errors import InvalidValue, unknown
-from truant.indices.index import Index, highest, highest_memory, highest_read, knots_of
+from truant.indices.index import Index, highest, highest_memory, share_among_highest, update_highest
 from truant.setting import FloatArray, as_float
 
 LEVELS = {"plain": 1.0, "cautious": 2.0}
@@ -24,29 +23,57 @@ def choose(
     knots: FloatArray,
     parameters: FloatArray,
     memory: FloatArray,
-    last: int,
     t: int,
     rng: np.random.Generator,
 ) -> int:
-    """The highest at(sqrt(level log T)), which is the only knot; or at(sqrt(level log t)), read between knots."""
-    if len(knots) == 1:  # with log T, an arm's score changes only when it is pulled
-        return highest(values, memory, last, rng)
-    return highest_read(values, knots, np.sqrt(parameters[0] * np.log(t)), False, rng)
+    """The highest at(z), which is the only knot."""
+    return highest(memory)
+
+
+@hot
+def probabilities(
+    values: FloatArray, knots: FloatArray, parameters: FloatArray, t: int, out: FloatArray
+) -> None:
+    """All on the highest at(z)."""
+    share_among_highest(values, out)
+
+
+@hot
+def aim(known: float, log_horizon: float, parameters: FloatArray, knots: FloatArray) -> None:
+    """z = sqrt(level x squared_z), for this arm."""
+    knots[0] = np.sqrt(parameters[0] * squared_z(known, log_horizon))
+
+
+@hot
+def squared_z(known: float, log_horizon: float) -> float:
+    """log T; or less where more is known of the arm than its share of what is to come.
+
+    With N outcomes known and x = log(T/N): 2 max(x - log(max(x, 1))/2 - 1.96, .5), the boundary of the best index for
+    a normal outcome over the rounds that are left.
+    """
+    if known <= 0.0:
+        return log_horizon
+    x = max(log_horizon - np.log(known), 0.0)
+    return float(2.0 * max(x - np.log(max(x, 1.0)) / 2.0 - 1.96, 0.5))
 
 
 @dataclass(frozen=True)
 class Ucb(Index):
-    """The arm whose value could be highest: at(z) with z = sqrt(level log T).
+    """The arm whose value could be highest: at(z), z^2 = level log T, or less where the arm is well known.
 
     Parameters
     ----------
     level : "plain" (1), "cautious" (2), or a number.
-    horizon : "known" uses log T, "unknown" uses log t.
+    horizon : "known", or "unknown": then T is a guess that is raised as rounds go by.
     """
 
     level: str | float = "plain"
     horizon: str = "known"
     choose = staticmethod(choose)
+    update = staticmethod(update_highest)
+    probabilities = staticmethod(probabilities)
+    aim = staticmethod(aim)
+    counts_pending = True
 
     def __post_init__(self) -> None:
         if self.horizon not in ("known", "unknown"):
@@ -65,13 +92,16 @@ class Ucb(Index):
             raise InvalidValue(f"level must be a positive number, 'plain' or 'cautious', got {self.level}.")
         return float(self.level)
 
-    def knots(self, horizon: int, linear: bool) -> FloatArray:
-        """One knot if the horizon is known."""
-        if self.horizon == "known":
-            return np.array([np.sqrt(self.multiple * np.log(horizon))])
-        return knots_of(linear)
+    @property
+    def horizon_known(self) -> bool:
+        """As was said."""
+        return self.horizon == "known"
 
-    def parameters(self, horizon: int) -> FloatArray:
+    def knots(self, linear: bool) -> FloatArray:
+        """One, which `aim` sets."""
+        return np.zeros(1)
+
+    def parameters(self) -> FloatArray:
         """The level."""
         return np.array([self.multiple])
 
@@ -80,4 +110,9 @@ class Ucb(Index):
         return highest_memory(arms)
 
 
-parts = {"ucb": Ucb}
+def cautious(horizon: str = "known") -> Ucb:
+    """Looks sqrt(2) times as far up as `ucb`."""
+    return Ucb("cautious", horizon)
+
+
+parts = {"ucb": Ucb, "cautious": cautious}

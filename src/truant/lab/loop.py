@@ -25,17 +25,34 @@ def record_real_outcome(row: FloatArray, mediator: int, outcome: float, about: F
 
 
 @hot
+def record_reflected_outcome(row: FloatArray, mediator: int, outcome: float, about: FloatArray) -> float:
+    """The same where less is better."""
+    record_real(row, mediator, about[0] - outcome)
+    return float(about[0] - outcome)
+
+
+@hot
 def record_level_as_real(row: FloatArray, mediator: int, level: int, about: FloatArray) -> float:
     """A level into real counts; `about` has the levels' values about the centre, NaN for missing."""
-    record_real(row, mediator, about[level])
-    return float(about[level])
+    value = about[int(level)]
+    record_real(row, mediator, value)
+    return float(value)
 
 
 @hot
 def record_level_outcome(row: FloatArray, mediator: int, level: int, about: FloatArray) -> int:
     """A level into discrete counts."""
-    record_level(row, mediator, level)
-    return level
+    record_level(row, mediator, int(level))
+    return int(level)
+
+
+@hot
+def record_reflected_level(row: FloatArray, mediator: int, level: int, about: FloatArray) -> int:
+    """The same where less is better: levels in reverse order, the last column is still missing."""
+    last = len(about) - 1
+    turned = last if int(level) == last else last - 1 - int(level)
+    record_level(row, mediator, turned)
+    return turned
 
 
 def _unbound(*arguments: Any) -> Any:
@@ -43,8 +60,14 @@ def _unbound(*arguments: Any) -> Any:
 
 
 FINISHED, STOPPED, NO_SUCH_ARM = 0, 1, 2
+RENEWAL = 1.5  # all arms are scored anew when the rounds have grown by this factor
+GUESS = 4.0  # an unknown horizon is guessed as this many times the rounds at the last renewal
 
-draw = record = follow = fill = choose = _unbound
+draw = record = follow = fill = contribute = known = aim = update = choose = _unbound
+POOLED = 0  # numbers that an arm contributes to the sums over all arms
+DELAYED = False  # outcomes enter the counts some rounds after the pull
+COUNTS_PENDING = False  # and until then count as if they had come out like the others
+GUESSES_HORIZON = False
 
 
 def run(
@@ -54,42 +77,97 @@ def run(
     about: FloatArray,
     first_pulls: int,
     growth: float,
+    log_horizon: float,
     parameters: FloatArray,  # (arms, any) of the curve
     memory: FloatArray,  # (arms, any) of the curve
-    shared: FloatArray,
+    shared: FloatArray,  # sums over arms, then scratch space
+    contributions: FloatArray,  # (arms + 1, POOLED): what each arm has put into the sums; the last row is scratch
     knots: FloatArray,
     values: FloatArray,  # (arms, knots), at(z) of each arm
-    due: IntArray,  # (arms,), pulls at which an arm is next estimated
+    due: IntArray,  # (2, arms): settled pulls, and pulls, at which an arm is next scored
     index_parameters: FloatArray,
     index_memory: FloatArray,
     counts: FloatArray,  # (arms, K+1, columns), filled here
+    scaled: FloatArray,  # (K+1, columns), scratch
     pulls: IntArray,  # (arms,), filled here
+    settled: IntArray,  # (arms,), those of them whose outcome has entered the counts (or is known to be missing)
+    waiting: FloatArray,  # (delay, 3): arm, mediator, outcome of the last rounds
     checkpoints: IntArray,  # rounds after which regret is noted
     regret: FloatArray,  # (checkpoints,), filled here
     progress: IntArray,  # (1,), checkpoints done, for whoever watches
     stop: IntArray,  # (1,), set by whoever wants it to end
 ) -> int:
     """Play until the last checkpoint; returns FINISHED, STOPPED or NO_SUCH_ARM. Makes no arrays (see `lean`)."""
-    arms = len(gaps)
-    last = -1
+    arms, delay = len(gaps), len(waiting)
+    first_rounds = arms * first_pulls + delay  # until the first pulls of all arms have settled
+    renewal = first_rounds
     t = 0
     for c in range(len(checkpoints)):
         while t < checkpoints[c]:
-            if t < arms * first_pulls:
+            if t < first_rounds:
                 arm = t % arms
             else:
-                arm = choose(values, knots, index_parameters, index_memory, last, t + 1, rng)
+                arm = choose(values, knots, index_parameters, index_memory, t + 1, rng)
                 if arm < 0 or arm >= arms:  # the rest would write beyond its arrays
                     return NO_SUCH_ARM
-                last = arm
             mediator, outcome = draw(rng, arm, tables)
-            follow(counts[arm], memory[arm], mediator, record(counts[arm], mediator, outcome, about))
             pulls[arm] += 1
+            entering = arm
+            if DELAYED:
+                slot = t % delay
+                entering, earlier, late = np.int64(waiting[slot, 0]), np.int64(waiting[slot, 1]), waiting[slot, 2]
+                waiting[slot, 0], waiting[slot, 1], waiting[slot, 2] = arm, mediator, outcome
+                if t >= delay:
+                    follow(
+                        counts[entering],
+                        memory[entering],
+                        earlier,
+                        record(counts[entering], earlier, late, about),
+                    )
+                    settled[entering] += 1
+            else:
+                follow(counts[arm], memory[arm], mediator, record(counts[arm], mediator, outcome, about))
             t += 1
-            if pulls[arm] >= due[arm]:
-                fill(counts[arm], memory[arm], shared, parameters[arm], knots, values[arm])
+            renew = (POOLED > 0 or GUESSES_HORIZON) and t >= renewal
+            if renew:
+                renewal = np.int64(t * RENEWAL) + 1
+                if GUESSES_HORIZON:
+                    log_horizon = np.log(GUESS * t)
+                for k in range(POOLED):
+                    shared[k] = 0.0
+                for a in range(arms):
+                    contribute(counts[a], parameters[a], contributions[a])
+                    for k in range(POOLED):
+                        shared[k] += contributions[a, k]
+            for k in range(arms if renew else (2 if DELAYED else 1)):
+                a = k if renew else (entering if k == 0 else arm)
+                ready = settled[a] if DELAYED else pulls[a]
+                if ready < due[0, a] and not renew and not (COUNTS_PENDING and pulls[a] >= due[1, a]):
+                    continue
+                if ready == 0:
+                    continue
                 if growth > 0.0:
-                    due[arm] = pulls[arm] + max(np.int64(1), np.int64(growth * pulls[arm]))
+                    due[0, a] = ready + max(np.int64(1), np.int64(growth * ready))
+                    due[1, a] = pulls[a] + max(np.int64(1), np.int64(growth * pulls[a]))
+                if POOLED > 0 and not renew:
+                    fresh = contributions[arms]
+                    contribute(counts[a], parameters[a], fresh)
+                    for i in range(POOLED):
+                        shared[i] += fresh[i] - contributions[a, i]
+                        contributions[a, i] = fresh[i]
+                row = counts[a]
+                if COUNTS_PENDING:
+                    factor = pulls[a] / ready
+                    for m in range(row.shape[0]):
+                        for i in range(row.shape[1]):
+                            scaled[m, i] = row[m, i] * factor
+                    row = scaled
+                aim(known(row, shared, parameters[a]), log_horizon, index_parameters, knots)
+                fill(row, memory[a], shared, parameters[a], knots, values[a])
+                if t > first_rounds and not renew:
+                    update(values, knots, index_parameters, index_memory, a, rng)
+            if t == first_rounds or (renew and t > first_rounds):
+                update(values, knots, index_parameters, index_memory, -1, rng)
         total = 0.0
         for a in range(arms):
             total += pulls[a] * gaps[a]
@@ -97,4 +175,8 @@ def run(
         progress[0] = c + 1
         if stop[0] and c + 1 < len(checkpoints):
             return STOPPED
+    if DELAYED:  # what is still to come
+        for slot in range(min(t, delay)):
+            arm = np.int64(waiting[slot, 0])
+            record(counts[arm], np.int64(waiting[slot, 1]), waiting[slot, 2], about)
     return FINISHED

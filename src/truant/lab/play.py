@@ -33,6 +33,8 @@ class Plan:
     horizon: int
     seed: int
     rounds: IntArray
+    delay: int = 0
+    minimize: bool = False
 
     def instance(self, run: int) -> World:
         """The instance that all policies of a run face."""
@@ -79,6 +81,7 @@ def played(
     rounds: IntArray,
     progress: IntArray | None = None,
     stop: IntArray | None = None,
+    delay: int = 0,
 ) -> Played:
     """One run of one policy up to the last of `rounds`.
 
@@ -89,17 +92,33 @@ def played(
     rounds : when regret is noted.
     progress : its first number counts the rounds that were noted.
     stop : the run ends early when its first number is no longer 0.
+    delay : rounds after which an outcome enters the counts; those still to come at the end enter then.
     """
     seen = world.revealed() if policy.reveals else world
-    setting = seen.setting
-    curve = policy.curve(setting, horizon)
-    knots = policy.index.knots(horizon, curve.linear)
+    setting = seen.setting.maximizing()
+    curve, index = policy.curve(setting, horizon), policy.index
+    knots = index.knots(curve.linear)
+    arms = setting.arms
     counts = Counts.empty(setting)
     table = counts.table if curve.discrete else counts.real().table
-    record, about = _recorder(setting, curve.discrete)
-    regret, pulls = np.zeros(len(rounds)), np.zeros(setting.arms, np.int64)
-    parts = {"follow": curve.follow, "fill": curve.fill, "choose": policy.index.choose}
-    compiled = link(loop.run, draw=seen.draw, record=record, **parts)
+    record, about = _recorder(seen.setting, curve.discrete)
+    regret, pulls = np.zeros(len(rounds)), np.zeros(arms, np.int64)
+    compiled = link(
+        loop.run,
+        draw=seen.draw,
+        record=record,
+        follow=curve.follow,
+        fill=curve.fill,
+        contribute=curve.contribute,
+        known=curve.known,
+        aim=index.aim,
+        update=index.update,
+        choose=index.choose,
+        POOLED=curve.pooled,
+        DELAYED=delay > 0,
+        COUNTS_PENDING=delay > 0 and index.counts_pending,
+        GUESSES_HORIZON=not index.horizon_known,
+    )
     arguments = (
         _own_generator(rng),
         seen.tables,
@@ -107,16 +126,21 @@ def played(
         about,
         curve.first_pulls,
         float(curve.growth),
+        float(np.log(horizon)),
         np.ascontiguousarray(curve.parameters),
-        np.zeros((setting.arms, curve.memory(len(knots)))),
-        np.zeros(curve.shared),
+        np.zeros((arms, curve.memory(len(knots)))),
+        np.zeros(curve.pooled + curve.scratch),
+        np.zeros((arms + 1, curve.pooled)),
         knots,
-        np.zeros((setting.arms, len(knots))),
-        np.full(setting.arms, curve.first_pulls),
-        policy.index.parameters(horizon),
-        np.zeros(policy.index.memory(setting.arms)),
+        np.zeros((arms, len(knots))),
+        np.full((2, arms), curve.first_pulls),
+        index.parameters(),
+        np.zeros(index.memory(arms)),
         table,
+        np.zeros(table.shape[1:]),
         pulls,
+        np.zeros(arms, np.int64),
+        np.full((delay, 3), np.nan),
         rounds,
         regret,
         np.zeros(1, np.int64) if progress is None else progress,
@@ -130,6 +154,8 @@ def played(
             f"The index of {policy.name!r} chose an arm that is not there; try check_index on it."
         )
     final = Counts(table, setting.levels if curve.discrete else None, setting.centre)
+    if seen.setting.minimize:
+        final = final.reflected()
     return Played(ending == loop.FINISHED, regret, pulls, final, nanoseconds)
 
 
@@ -149,7 +175,13 @@ def _own_generator(rng: np.random.Generator) -> np.random.Generator:
 
 
 def _recorder(setting: Setting, discrete: bool) -> tuple[Callable[..., float], FloatArray]:
+    """How an outcome of the world enters the counts; where less is better, it enters reflected."""
+    turned = setting.minimize
     if setting.levels is None:
-        return loop.record_real_outcome, np.array([setting.centre])
-    about = np.append(np.asarray(setting.levels) - setting.centre, np.nan)
-    return (loop.record_level_outcome if discrete else loop.record_level_as_real), about
+        centre = np.array([setting.centre])
+        return (loop.record_reflected_outcome if turned else loop.record_real_outcome), centre
+    values = np.asarray(setting.levels) - setting.centre
+    about = np.append(-values if turned else values, np.nan)
+    if not discrete:
+        return loop.record_level_as_real, about
+    return (loop.record_reflected_level if turned else loop.record_level_outcome), about

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -74,66 +74,14 @@ def zero_ucb(alpha: float = 2.0) -> Policy:
     return combine(Zero(), ucb(alpha), "zero-ucb")
 
 
-@hot
-def fill_oracle(
-    row: FloatArray,
-    memory: FloatArray,
-    shared: FloatArray,
-    parameters: FloatArray,
-    knots: FloatArray,
-    values: FloatArray,
-) -> None:
-    """Plain mean, v = ((N var + 2 s_0^2)/(N + 2))/N."""
-    n = total = squares = 0.0
-    for m in range(row.shape[0]):
-        n += row[m, OBSERVED]
-        total += row[m, SUM]
-        squares += row[m, SQUARES]
-    mean = total / n
-    variance = (max(squares - n * mean * mean, 0.0) + 2.0 * parameters[1]) / (n + 2.0)
-    straight(parameters[0] + mean, variance / n, knots, values)
-
-
-def _plain(setting: Setting, horizon: int) -> Curve:
-    parameters = per_arm(setting, setting.centre, setting.outcome_scale**2)
-    return Curve(fill=fill_oracle, parameters=parameters)
-
-
-@hot
-def fill_dirichlet(
-    row: FloatArray,
-    memory: FloatArray,
-    shared: FloatArray,
-    parameters: FloatArray,
-    knots: FloatArray,
-    values: FloatArray,
-) -> None:
-    """Mean and variance of sum y p_y, p ~ Dirichlet(1 + counts): one pseudo-observation at each level."""
-    n, total, squares = parameters[1], parameters[2], parameters[3]
-    for m in range(row.shape[0]):
-        n += row[m, OBSERVED]
-        total += row[m, SUM]
-        squares += row[m, SQUARES]
-    mean = total / n
-    straight(parameters[0] + mean, max(squares / n - mean * mean, 0.0) / (n + 1.0), knots, values)
-
-
-def _posterior(setting: Setting, horizon: int) -> Curve:
-    if setting.levels is None:
-        return _plain(setting, horizon)
-    about = np.asarray(setting.levels) - setting.centre
-    parameters = per_arm(setting, setting.centre, len(about), about.sum(), (about**2).sum())
-    return Curve(fill=fill_dirichlet, parameters=parameters)
-
-
-def oracle_ucb(level: str | float = "plain") -> Policy:
+def oracle_ucb(level: str | float = "plain", horizon: str = "known") -> Policy:
     """Sees every outcome, missing or not: what `ucb` would do with nothing missing."""
-    return Policy("", Ucb(level=level), _plain, Mcar(), reveals=True)
+    return replace(combine(Mcar(), Ucb(level, horizon), ""), reveals=True)
 
 
 def oracle_thompson() -> Policy:
     """Sees every outcome, missing or not: what `thompson` would do with nothing missing."""
-    return Policy("", Thompson(), _posterior, Mcar(), reveals=True)
+    return replace(combine(Mcar(), Thompson(), ""), reveals=True)
 
 
 parts = {

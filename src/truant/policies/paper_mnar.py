@@ -43,7 +43,7 @@ def _paper_mnar(alpha: float, literal: bool) -> Policy:
             discrete=True,
             first_pulls=first_pulls(horizon),
             memory=lambda knots: 4 + L * (L + 2),
-            shared=L * (L + 2),
+            scratch=L * (L + 2),
         )
 
     assumption = mnar()
@@ -165,7 +165,7 @@ def paper_mediator_mnar(alpha: float = 2.0) -> Policy:
             parameters=parameters,
             discrete=True,
             first_pulls=first_pulls(horizon),
-            shared=setting.mediators * (setting.mediators + 2),
+            scratch=setting.mediators * (setting.mediators + 2),
         )
 
     assumption = mediator_mnar()

@@ -50,7 +50,7 @@ def noisy_level(
     *,
     arms: int = 10,
     K: int = 3,
-    gain: Range = (3.0, 5.0),
+    gain: Range = (2.0, 4.0),
     gamma: Range = (0.01, 0.05),
     sd: float = 0.3,
     noise: float = 3.0,

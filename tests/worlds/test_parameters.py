@@ -20,8 +20,13 @@ NAMES = [
     "mnar", "mnar-hidden", "mnar-clear", "mnar-hidden-clear",
     "mediator-mar", "mediator-mnar", "mediator-mnar-hidden", "mediator-mnar-clear",
     "mediator-mnar-hidden-clear", "both-mnar", "no-mediator", "null", "pbc", "actg175",
+    "conversion", "zero-inflated", "rates", "lognormal", "jackpots", "rare-level", "mnar-skewed",
+    "noisy-arm", "noisy-level",
 ]  # fmt: skip
 WITH_GAMMA = [name for name in NAMES if "hidden" not in name and name not in ("confounded", "pbc", "actg175")]
+GAMMA_OF_ALL = [
+    name for name in WITH_GAMMA if name not in ("rare-level", "noisy-level")
+]  # not of one level only
 NAN, INFINITE = float("nan"), float("inf")
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
@@ -58,6 +63,28 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("pbc", {"gamma": (0.5, 0.9)}, "gamma must be one number or 2 rows (arms) of 2 (mediator levels), got (0.5, 0.9)."),
     ("pbc", {"gamma": (0.5, 0.9, 0.0, 1.0)}, "gamma must be in (0, 1], got 0."),
     ("pbc", {"gamma": "half"}, "gamma must be numbers or 'estimated', got 'half'."),
+    ("conversion", {"rate": (0.3, 0.6)}, "lift times rate must be at most 1, got 1.2."),
+    ("conversion", {"rate": 0.0}, "rate must be in (0, 1], got 0."),
+    ("conversion", {"lift": 0.5}, "lift must be finite and at least 1, got 0.5."),
+    ("conversion", {"lift": (3, 2)}, "lift must have low <= high, got 3, 2."),
+    ("conversion", {"size": 0}, "size must be a positive number, got 0."),
+    ("zero-inflated", {"sigma": -0.1}, "sigma must be in [0, 4], got -0.1."),
+    ("zero-inflated", {"lift": "twice"}, "lift must be one number or a low, high range, got 'twice'."),
+    ("rates", {"rate": (0.1, 1.1)}, "rate must be in (0, 1], got 1.1."),
+    ("rates", {"arms": 0}, "arms must be a whole number of at least 1, got 0."),
+    ("lognormal", {"sigma": 5}, "sigma must be in [0, 4], got 5."),
+    ("lognormal", {"median": 0}, "median must be positive, got 0."),
+    ("lognormal", {"median": (1, INFINITE)}, "median must be finite and at least 0, got inf."),
+    ("jackpots", {"size": -100}, "size must be a positive number, got -100."),
+    ("jackpots", {"sd": -1}, "sd must not be negative, got -1."),
+    ("jackpots", {"chance": 0.5}, "lift times chance must be at most 1, got 2."),
+    ("rare-level", {"K": 1}, "K must be a whole number of at least 2, got 1."),
+    ("rare-level", {"rare": 2}, "rare must be in (0, 1], got 2."),
+    ("rare-level", {"size": 0.1}, "size must be finite and at least 0.2, got 0.1."),
+    ("mnar-skewed", {"top": (0.5, 0.1)}, "top must have low <= high, got 0.5, 0.1."),
+    ("noisy-arm", {"noise": -3}, "noise must not be negative, got -3."),
+    ("noisy-arm", {"gap": -0.1}, "gap must be finite and at least 0, got -0.1."),
+    ("noisy-level", {"gain": NAN}, "gain must be finite and at least 0, got nan."),
     ("pbc", {"gap": -1}, "gap must not be negative, got -1."),
     ("pbc", {"gap": NAN}, "gap must be a finite number, got nan."),
 ]  # fmt: skip
@@ -130,7 +157,7 @@ def test_no_pulls_are_no_pulls() -> None:
     assert len(mediators) == len(outcomes) == 0
 
 
-@pytest.mark.parametrize("name", WITH_GAMMA)
+@pytest.mark.parametrize("name", GAMMA_OF_ALL)
 def test_gamma_alone_changes_nothing_else(name: str) -> None:
     some, fixed = make(name, seed=4), make(name, seed=4, gamma=0.6)
     np.testing.assert_array_equal(some.means, fixed.means)

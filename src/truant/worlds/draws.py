@@ -29,11 +29,11 @@ def number(name: str, value: object) -> float:
     return size
 
 
-def spread(value: object) -> float:
-    """A standard deviation `sd`: a finite number that is not negative."""
-    sd = number("sd", value)
+def spread(value: object, name: str = "sd") -> float:
+    """A standard deviation: a finite number that is not negative."""
+    sd = number(name, value)
     if sd < 0:
-        raise InvalidValue(f"sd must not be negative, got {sd:g}.")
+        raise InvalidValue(f"{name} must not be negative, got {sd:g}.")
     return sd
 
 
@@ -45,16 +45,33 @@ def matching(rng: np.random.Generator, match: object, shape: tuple[int, ...]) ->
 
 def probability_range(name: str, value: object) -> tuple[float, float]:
     """The ends of a range inside (0, 1]; one number is a range of no width."""
+    low, high = _ends(name, value)
+    for end in (low, high):
+        if not 0 < end <= 1:
+            raise InvalidValue(f"{name} must be in (0, 1], got {end:g}.")
+    return _in_order(name, low, high)
+
+
+def number_range(name: str, value: object, at_least: float) -> tuple[float, float]:
+    """The ends of a range of finite numbers of at least `at_least`; one number is a range of no width."""
+    low, high = _ends(name, value)
+    for end in (low, high):
+        if not at_least <= end < np.inf:
+            raise InvalidValue(f"{name} must be finite and at least {at_least:g}, got {end:g}.")
+    return _in_order(name, low, high)
+
+
+def _ends(name: str, value: object) -> tuple[float, float]:
     ends: Sequence[object] = (value, value)
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
         ends = tuple(value)
     wrong_type = any(isinstance(end, bool | np.bool_) or not isinstance(end, numbers.Real) for end in ends)
     if len(ends) != 2 or wrong_type:
         raise InvalidValue(f"{name} must be one number or a low, high range, got {value!r}.")
-    low, high = map(as_float, ends)
-    for end in (low, high):
-        if not 0 < end <= 1:
-            raise InvalidValue(f"{name} must be in (0, 1], got {end:g}.")
+    return as_float(ends[0]), as_float(ends[1])
+
+
+def _in_order(name: str, low: float, high: float) -> tuple[float, float]:
     if low > high:
         raise InvalidValue(f"{name} must have low <= high, got {low:g}, {high:g}.")
     return low, high
@@ -76,6 +93,41 @@ def dirichlet(rng: np.random.Generator, weights: FloatArray) -> FloatArray:
 def one_arm(rng: np.random.Generator, arms: int) -> int:
     """The position of the arm that is made better: any, with equal probability."""
     return int(rng.integers(arms))
+
+
+def lifted(
+    rng: np.random.Generator, arms: int, name: str, value: object, lift: object
+) -> tuple[int, FloatArray]:
+    """One arm, and a positive number for each: uniform on the range of the parameter `name`, save for that arm.
+
+    Its number is the upper end of that range times `lift`, a number or a range of at least 1.
+    """
+    low, high = number_range(name, value, at_least=0.0)
+    if low == 0:
+        raise InvalidValue(f"{name} must be positive, got 0.")
+    factors = number_range("lift", lift, at_least=1.0)
+    best = one_arm(rng, arms)
+    values = rng.uniform(low, high, arms)
+    values[best] = high * rng.uniform(*factors)
+    return best, values
+
+
+def lifted_chances(
+    rng: np.random.Generator, arms: int, name: str, value: object, lift: object
+) -> tuple[int, FloatArray]:
+    """The same for probabilities: none may exceed 1."""
+    top = probability_range(name, value)[1] * number_range("lift", lift, at_least=1.0)[1]
+    if top > 1:
+        raise InvalidValue(f"lift times {name} must be at most 1, got {top:g}.")
+    return lifted(rng, arms, name, value, lift)
+
+
+def log_spread(value: object) -> float:
+    """`sigma`, the standard deviation of the logarithm of an amount: from 0 to 4."""
+    sigma = number("sigma", value)
+    if not 0 <= sigma <= 4:
+        raise InvalidValue(f"sigma must be in [0, 4], got {sigma:g}.")
+    return sigma
 
 
 def boosted_means(rng: np.random.Generator, arms: int, K: int) -> FloatArray:

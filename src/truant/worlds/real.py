@@ -27,7 +27,8 @@ class RealWorld(World):
     mediator_observation : P(Q=1|m,a), a number or broadcast to (arms, K).
     samples : instead of normal outcomes, samples[a][m] is an array to draw from; means and standard
         deviations are then its own.
-    low, high : range of the means that a policy is told; [0, 1], or that of the means if some are outside.
+    low, high : range that a policy is told. Unless given: with `samples` their own least and greatest; else
+        [0, 1], or that of the means if some are outside.
     scale : typical spread of an outcome that a policy is told; the true one unless given.
     """
 
@@ -45,9 +46,7 @@ class RealWorld(World):
         scale: float | None = None,
         name: str = "own arrays",
     ) -> None:
-        p = probabilities("mediator_probabilities", mediator_probabilities)
-        if p.ndim != 2 or not sums_to_one(p, axis=1):
-            raise InvalidValue("mediator_probabilities must have shape (arms, K) and rows that sum to 1.")
+        p = mediator_table(mediator_probabilities)
         shape = n, K = p.shape
         if samples is not None:
             samples = _cells(samples, shape)
@@ -56,33 +55,39 @@ class RealWorld(World):
         elif outcome_means is None:
             raise InvalidValue("A world needs outcome_means or samples, got neither.")
         seen = probabilities("observation", observation)
-        seen = seen if seen.ndim == 3 else np.repeat(_fit("observation", seen, shape)[:, None], 2, axis=1)
+        seen = (
+            seen if seen.ndim == 3 else np.repeat(broadcast("observation", seen, shape)[:, None], 2, axis=1)
+        )
         # without its mediator an outcome may never be seen; with it, each level must have a chance
         probabilities("observation", seen[:, -1], positive=True)
         self.name = name
         self.mediator_probabilities = p
-        self.outcome_means = _fit("outcome_means", finite("outcome_means", outcome_means), shape)
-        self.observation = _fit("observation", seen, (n, 2, K))
-        self.outcome_sd = _fit("outcome_sd", finite("outcome_sd", outcome_sd), shape)
+        self.outcome_means = broadcast("outcome_means", finite("outcome_means", outcome_means), shape)
+        self.observation = broadcast("observation", seen, (n, 2, K))
+        self.outcome_sd = broadcast("outcome_sd", finite("outcome_sd", outcome_sd), shape)
         if np.any(self.outcome_sd < 0):
             raise InvalidValue(f"outcome_sd must not be negative, got {self.outcome_sd.min():g}.")
         q = probabilities("mediator_observation", mediator_observation)
-        self.mediator_observation = _fit("mediator_observation", q, shape)
+        self.mediator_observation = broadcast("mediator_observation", q, shape)
         self.samples = samples
         if scale is None:
             scale = _spread(p, self.outcome_means, self.outcome_sd)
-        low, high = _range(self.outcome_means, low, high)
+        low, high = _range(self.outcome_means, low, high, samples)
         self.setting = Setting(arms=n, mediators=K, low=low, high=high, scale=scale, mediator_probabilities=p)
         self.means = np.asarray((p * self.outcome_means).sum(axis=1))
         self._set_draw()
 
-    def _set_draw(self) -> None:
+    def _cell_tables(self) -> tuple[FloatArray, IntArray]:
+        """Alias tables of the cells (mediator, mediator seen, outcome seen), a row per arm."""
         p, q, o = self.mediator_probabilities, self.mediator_observation, self.observation
         cells = np.empty((*p.shape, 2, 2))  # (arm, mediator, mediator seen, outcome seen)
         for seen, chance in ((0, 1 - q), (1, q)):
             cells[:, :, seen, 1] = p * chance * o[:, seen]
             cells[:, :, seen, 0] = p * chance * (1 - o[:, seen])
-        tables = cell_tables(cells.reshape(len(p), -1))
+        return cell_tables(cells.reshape(len(p), -1))
+
+    def _set_draw(self) -> None:
+        tables = self._cell_tables()
         if self.samples is None:
             self.draw = draw_normal
             self.tables: tuple[Any, ...] = (*tables, self.outcome_means, self.outcome_sd)
@@ -132,12 +137,21 @@ def draw_sample(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, f
     return mediator, outcome
 
 
-def _range(means: FloatArray, low: float | None, high: float | None) -> tuple[float, float]:
-    """The range that policies are told: as given, else [0, 1], else from the lowest mean to the highest."""
+def _range(
+    means: FloatArray,
+    low: float | None,
+    high: float | None,
+    samples: Sequence[Sequence[npt.ArrayLike]] | None,
+) -> tuple[float, float]:
+    """The range that policies are told: as given, else that of the samples, else [0, 1] or that of the means."""
     least, most = float(means.min(initial=np.inf)), float(means.max(initial=-np.inf))
-    usual = least >= 0 and most <= 1
-    low = (0.0 if usual else least) if low is None else low
-    high = (1.0 if usual else max(most, low + 1e-9)) if high is None else high
+    if samples is None:
+        bottom, top = (0.0, 1.0) if least >= 0 and most <= 1 else (least, most)
+    else:  # by rounding, the mean of equal samples can lie outside them
+        bottom = min(least, *(float(np.min(cell)) for row in samples for cell in row))
+        top = max(most, *(float(np.max(cell)) for row in samples for cell in row))
+    low = bottom if low is None else low
+    high = max(top, bottom + 1e-9 * max(1.0, abs(bottom))) if high is None else high
     if isinstance(low, int | float) and isinstance(high, int | float) and (least < low or most > high):
         raise InvalidValue(
             f"The means must be in the range from low={low:g} to high={high:g}, got {least:g} to {most:g}."
@@ -151,7 +165,16 @@ def _spread(p: FloatArray, means: FloatArray, sd: FloatArray) -> float | None:
     return float(np.sqrt(np.mean((p * (sd**2 + between**2)).sum(axis=1)))) or None
 
 
-def _fit(name: str, values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+def mediator_table(values: npt.ArrayLike) -> FloatArray:
+    """P(M=m|a), shape (arms, K), checked."""
+    p = probabilities("mediator_probabilities", values)
+    if p.ndim != 2 or not sums_to_one(p, axis=1):
+        raise InvalidValue("mediator_probabilities must have shape (arms, K) and rows that sum to 1.")
+    return p
+
+
+def broadcast(name: str, values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """The values in that shape, or a clear refusal."""
     try:
         return np.ascontiguousarray(np.broadcast_to(values, shape), dtype=np.float64)
     except ValueError:

@@ -93,10 +93,16 @@ def check_curve(curve: Curve, counts: Counts) -> None:
 
 
 def _filled(curve: Curve, row: FloatArray, knots: FloatArray) -> FloatArray:
-    memory, shared = np.zeros(curve.memory(len(knots))), np.zeros(curve.shared)
+    memory, shared = np.zeros(curve.memory(len(knots))), np.zeros(curve.pooled + curve.scratch)
     values = np.zeros(len(knots))
-    link(_fill_once, fill=curve.fill)(row, memory, shared, curve.parameters[0], knots, values)
+    fill_once = link(_fill_once, contribute=curve.contribute, fill=curve.fill)
+    fill_once(row, memory, shared, shared[: curve.pooled], curve.parameters[0], knots, values)
     return values
+
+
+def contribute(*arguments: object) -> None:
+    """Stands for a curve's contribute."""
+    raise AssertionError("bound by link")
 
 
 def fill(*arguments: object) -> None:
@@ -108,10 +114,12 @@ def _fill_once(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
+    pooled: FloatArray,
     parameters: FloatArray,
     knots: FloatArray,
     values: FloatArray,
 ) -> None:
+    contribute(row, parameters, pooled)
     fill(row, memory, shared, parameters, knots, values)
 
 
@@ -119,7 +127,8 @@ def check_index(index: Index, horizon: int = 1000) -> None:
     """Knots are usable, and the choice is an arm, reproducible, whatever the values."""
     rng = np.random.default_rng(0)
     for linear in (True, False):
-        knots = index.knots(horizon, linear)
+        knots = index.knots(linear)
+        link(_aim_once, aim=index.aim)(0.0, float(np.log(horizon)), index.parameters(), knots)
         _demand(knots.ndim == 1 and len(knots) >= 1, "knots must be a non-empty vector.")
         _demand(
             np.all(np.isfinite(knots)) and np.all(np.diff(knots) > 0), "knots must be finite and increase."
@@ -139,9 +148,23 @@ def check_index(index: Index, horizon: int = 1000) -> None:
 
 def _chosen(index: Index, values: FloatArray, knots: FloatArray, horizon: int) -> int:
     rng = np.random.Generator(np.random.SFC64(5))
-    parameters, memory = index.parameters(horizon), np.zeros(index.memory(len(values)))
-    choose_once = link(_choose_once, choose=index.choose)
-    return int(choose_once(values, knots, parameters, memory, -1, horizon // 2, rng))
+    parameters, memory = index.parameters(), np.zeros(index.memory(len(values)))
+    choose_once = link(_choose_once, update=index.update, choose=index.choose)
+    return int(choose_once(values, knots, parameters, memory, horizon // 2, rng))
+
+
+def aim(*arguments: object) -> None:
+    """Stands for an index's aim."""
+    raise AssertionError("bound by link")
+
+
+def _aim_once(known: float, log_horizon: float, parameters: FloatArray, knots: FloatArray) -> None:
+    aim(known, log_horizon, parameters, knots)
+
+
+def update(*arguments: object) -> None:
+    """Stands for an index's update."""
+    raise AssertionError("bound by link")
 
 
 def choose(*arguments: object) -> int:
@@ -154,11 +177,11 @@ def _choose_once(
     knots: FloatArray,
     parameters: FloatArray,
     memory: FloatArray,
-    last: int,
     t: int,
     rng: np.random.Generator,
 ) -> int:
-    return choose(values, knots, parameters, memory, last, t, rng)
+    update(values, knots, parameters, memory, -1, rng)
+    return choose(values, knots, parameters, memory, t, rng)
 
 
 def check_policy(policy: Policy, world: World, horizon: int = 300) -> None:

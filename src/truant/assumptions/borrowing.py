@@ -8,24 +8,32 @@ floor keeps a good arm from hiding in a mediator level that is hardly ever seen.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from truant.assumptions.assumption import Curve
 from truant.assumptions.robust import (
     CENTRE,
+    ENOUGH,
     FIRST_PULLS,
     GROWTH,
+    LEAST_LENT,
+    MOST_WEIGHT,
     OWN,
     POOLED,
     RANGE,
     SCALE,
+    agreement,
     contribution,
     jump_between,
-    jump_within,
     lent_variance,
     moments_within,
+    own_jump,
     parameters_of,
+    pooled_noise,
     pseudo_observations,
+    stands_out,
     width,
 )
 from truant.compile import hot, lean
@@ -34,28 +42,50 @@ from truant.setting import FloatArray, Setting
 
 SPREADS = (0.001, 0.05, 0.1, 0.2, 0.4, 0.8)  # tau, in units of the outcome's scale
 
-ROWS, SEVERAL, FLOOR = OWN, OWN + 1, OWN + 2  # further parameters of every arm
+# further parameters of every arm; where P(M|a) is known, it stands behind them
+ROWS, SEVERAL, FLOOR, IS_KNOWN, PROBABILITIES = range(OWN, OWN + 5)
 
 
-def borrowing_curve(setting: Setting, kappa: float, floor: float, rows: int) -> Curve:
-    """The curve over the first `rows` rows of an arm's counts."""
-    own = np.tile([float(rows), float(setting.mediators > 1), float(floor)], (setting.arms, 1))
+# Behind what all curves pool, an arm contributes how its cells' variances compare with its own: logarithms for how
+# much they agree, then for each row the squares relative to the arm's variance, and the degrees of freedom.
+CELL_LOG, CELL_LOG_SQUARED, CELL_LOG_NOISE, CELL_LOGS = range(POOLED, POOLED + 4)
+BY_ROW = POOLED + 4
+ROW_PRIOR = 20.0  # degrees of freedom that "as noisy as the others" counts for in a row
+CELL_LENT = 10.0  # degrees of freedom lent to a cell before anything is known of how much cells differ
+
+
+def borrowing_curve(
+    setting: Setting, kappa: float, floor: float, rows: int, known_shares: FloatArray | None = None
+) -> Curve:
+    """The curve over the first `rows` rows of an arm's counts; `known_shares` is P(M|a), if that is known."""
+    is_known = known_shares is not None
+    # a level that was not met can hide a jump only where nobody knows how likely it is
+    several = setting.mediators > 1 and not is_known
+    own = np.tile([float(rows), float(several), float(floor), float(is_known)], (setting.arms, 1))
+    parameters = [parameters_of(setting, kappa), own]
+    if known_shares is not None:
+        parameters += [known_shares, np.zeros((setting.arms, 1))]  # no weight on missing mediators
     return Curve(
         fill=fill,
         contribute=contribute,
         known=known,
-        parameters=np.hstack([parameters_of(setting, kappa), own]),
+        parameters=np.hstack(parameters),
         linear=False,
         first_pulls=FIRST_PULLS,
         growth=GROWTH,
-        pooled=POOLED,
-        scratch=3 * len(SPREADS),
+        pooled=pooled_numbers(setting),
+        scratch=3 * len(SPREADS) + setting.mediators + 1,
     )
+
+
+def pooled_numbers(setting: Setting) -> int:
+    """What an arm contributes: as many for each row of its counts."""
+    return BY_ROW + 2 * (setting.mediators + 1)
 
 
 @lean
 def contribute(row: FloatArray, parameters: FloatArray, out: FloatArray) -> None:
-    """Moments within and between the cells."""
+    """Moments within and between the cells, and how the cells' variances compare."""
     rows = int(parameters[ROWS])
     squares = freedom = cubes = pulls = 0.0
     share = first = second = third = 0.0  # of the cells with an observed outcome, about the centre
@@ -78,70 +108,139 @@ def contribute(row: FloatArray, parameters: FloatArray, out: FloatArray) -> None
         third = third / share - 3.0 * first * second / share + 2.0 * first * first * first
         second = max(second / share - first * first, 0.0)
     contribution(squares, freedom, cubes, pulls, second, third, parameters[SCALE], out)
+    compare_cells(row, rows, squares, freedom, out)
 
 
-@hot
-def noise_within(row: FloatArray, rows: int, shared: FloatArray, prior: float) -> tuple[float, float]:
-    """An arm's outcome variance and its degrees of freedom."""
-    squares = freedom = 0.0
+@lean
+def compare_cells(row: FloatArray, rows: int, squares: float, freedom: float, out: FloatArray) -> None:
+    """An arm's part of what is known of noisy mediator levels."""
+    for k in range(CELL_LOG, len(out)):
+        out[k] = 0.0
+    if squares <= 0.0 or freedom < 2.0:
+        return
+    usual = squares / freedom
     for m in range(rows):
         n = row[m, OBSERVED]
         if n > 1.0:
-            squares += max(row[m, SQUARES] - row[m, SUM] * row[m, SUM] / n, 0.0)
+            within = max(row[m, SQUARES] - row[m, SUM] * row[m, SUM] / n, 0.0) / usual
+            df = n - 1.0
+            weight = min(1.0, MOST_WEIGHT / df)
+            out[BY_ROW + 2 * m] = weight * within
+            out[BY_ROW + 2 * m + 1] = weight * df
+            if df >= ENOUGH:
+                log = np.log((within + 1.0) / (df + 1.0))
+                out[CELL_LOG] += log
+                out[CELL_LOG_SQUARED] += log * log
+                out[CELL_LOG_NOISE] += 2.0 / df
+                out[CELL_LOGS] += 1.0
+
+
+class Noise(NamedTuple):
+    """What is known of an arm's noise before its cells are looked at one by one."""
+
+    variance: float  # of an observed outcome within cells, s^2
+    freedom: float  # degrees of freedom of that, phi
+    ordinary: float  # s_all^2/s^2, at most 1
+    jump: float  # J
+    worth: float  # of a degree of freedom
+    lent: float  # degrees of freedom that the arm lends to its cells
+
+
+@lean
+def noise_of(row: FloatArray, rows: int, shared: FloatArray, parameters: FloatArray) -> Noise:
+    """The arm's noise within its cells, with what all arms lend it."""
+    squares = freedom = cubes = 0.0
+    for m in range(rows):
+        n = row[m, OBSERVED]
+        if n > 1.0:
+            within, cubed = moments_within(n, row[m, SUM], row[m, SQUARES], row[m, CUBES])
+            squares += within
+            cubes += cubed
             freedom += n - 1.0
-    variance, freedom, _ = lent_variance(shared, squares, freedom, prior)
-    return variance, freedom
+    everyone, jump, worth = pooled_noise(shared, parameters[SCALE], parameters[RANGE])
+    variance, freedom = lent_variance(shared, squares, freedom, everyone, worth)
+    jump = own_jump(squares, cubes, everyone, jump)
+    return Noise(variance, freedom, min(1.0, everyone / variance), jump, worth, lent_to_cells(shared, worth))
+
+
+@hot
+def lent_to_cells(shared: FloatArray, worth: float) -> float:
+    """Degrees of freedom that an arm lends to its cells."""
+    noise = shared[CELL_LOG_NOISE] / worth
+    return agreement(shared[CELL_LOG], shared[CELL_LOG_SQUARED], noise, shared[CELL_LOGS], CELL_LENT)
+
+
+@hot
+def cell_noise(row: FloatArray, m: int, shared: FloatArray, noise: Noise) -> tuple[float, float]:
+    """A cell's variance and its degrees of freedom: lent by the arm, and by the same level of other arms."""
+    usual = noise.variance * (shared[BY_ROW + 2 * m] + ROW_PRIOR) / (shared[BY_ROW + 2 * m + 1] + ROW_PRIOR)
+    n, lent = row[m, OBSERVED], noise.lent
+    if n <= 1.0:
+        return usual, lent
+    df = n - 1.0
+    squares = max(row[m, SQUARES] - row[m, SUM] * row[m, SUM] / n, 0.0)
+    if stands_out(squares, df, usual, noise.worth):
+        lent = LEAST_LENT
+    df *= noise.worth
+    return (noise.worth * squares + lent * usual) / (df + lent), df + lent
+
+
+@hot
+def share(row: FloatArray, m: int, total: float, parameters: FloatArray) -> float:
+    """The probability p_m of a mediator level."""
+    return float(parameters[PROBABILITIES + m] if parameters[IS_KNOWN] else row[m, PULLS] / total)
 
 
 @lean
 def plain(
-    row: FloatArray, shared: FloatArray, parameters: FloatArray
+    row: FloatArray, shared: FloatArray, parameters: FloatArray, noises: FloatArray
 ) -> tuple[float, float, float, float, float]:
-    """The shrunk estimate, each cell on its own: mean about the centre, v, s^2, phi and N.
+    """The shrunk estimate, each cell on its own: mean about the centre, v, known outcomes, phi and half the jump.
 
-    v = sum p_m^2 s^2/(n_m + kappa) + B/N, with B the spread between cells, less what their noise adds to it.
+    v = sum p_m^2 s_m^2/(n_m + kappa) + B/N, with B the spread between cells, less what their noise adds to it.
+    The cells' variances s_m^2 are left in `noises`. Degrees of freedom add up as Satterthwaite's do. A jump may be
+    waiting in a cell, or in a level not met yet.
     """
     rows = int(parameters[ROWS])
-    variance, freedom = noise_within(row, rows, shared, parameters[SCALE])
-    kappa = pseudo_observations(parameters, variance)
+    noise = noise_of(row, rows, shared, parameters)
     pulls = 0.0
     for m in range(rows):
         pulls += row[m, PULLS]
-    if pulls == 0.0:  # as sure as a cell without outcomes, and of nothing else
-        return 0.0, variance / kappa + variance / 2.0, variance, freedom, pulls
-    mean = square = error = noise = 0.0
+    mean = square = error = blur = doubt = single = thinnest = 0.0
+    total = max(pulls, 1.0)
     for m in range(rows):
-        p, n = row[m, PULLS] / pulls, row[m, OBSERVED]
-        thickness = 1.0 / (n + kappa)
+        noises[m], df = cell_noise(row, m, shared, noise)
+        p, n = share(row, m, total, parameters), row[m, OBSERVED]
+        thickness = 1.0 / (n + pseudo_observations(parameters, noises[m]))
         r = row[m, SUM] * thickness
         mean += p * r
         square += p * r * r
-        error += p * p * thickness
-        noise += p * (1.0 - p) * n * thickness * thickness
-    between = max(square - mean * mean - noise * variance, 0.0)
-    spread = (pulls * between + variance / 2.0) / (pulls + 2.0)
-    return mean, error * variance + spread / pulls, variance, freedom, pulls
+        single += p * noises[m]
+        part = p * p * thickness * noises[m]
+        error += part
+        doubt += part * part / df
+        blur += p * (1.0 - p) * n * thickness * thickness * noises[m]
+        thinnest = max(thinnest, p / (n + 1.0))
+    for m in range(rows, row.shape[0]):  # missing mediators, where they are no level of their own
+        noises[m] = noise.variance
+    if pulls == 0.0 and not parameters[IS_KNOWN]:  # as sure as a cell without outcomes, and of nothing else
+        error = noise.variance / pseudo_observations(parameters, noise.variance)
+        single, thinnest = noise.variance, 1.0
+    v = error
+    if not parameters[IS_KNOWN]:
+        between = max(square - mean * mean - blur, 0.0)
+        v += (pulls * between + noise.variance / 2.0) / (pulls + 2.0) / total
+    freedom = 1.0 / (1.0 / noise.freedom + doubt / (v * v))
+    jump = noise.jump * thinnest
+    if parameters[SEVERAL]:
+        jump = max(jump, jump_between(shared, parameters[SCALE], parameters[RANGE]) / total)
+    return mean, v, single * noise.ordinary / v, freedom, jump / 2.0
 
 
 @lean
 def known(row: FloatArray, shared: FloatArray, parameters: FloatArray) -> float:
-    """s^2/v: outcomes that the estimate is worth."""
-    _, v, variance, _, _ = plain(row, shared, parameters)
-    return variance / v
-
-
-@lean
-def waiting(row: FloatArray, shared: FloatArray, parameters: FloatArray, pulls: float) -> float:
-    """Half the jump that may be waiting, per unit of beta: in a cell, or in a level not met yet."""
-    prior, reach = parameters[SCALE], parameters[RANGE]
-    thinnest = 0.0
-    total = max(pulls, 1.0)
-    for m in range(int(parameters[ROWS])):
-        thinnest = max(thinnest, row[m, PULLS] / total / (row[m, OBSERVED] + 1.0))
-    jump = jump_within(shared, prior, reach) * thinnest
-    if parameters[SEVERAL]:
-        jump = max(jump, jump_between(shared, prior, reach) / total)
-    return jump / 2.0
+    """s^2/v: outcomes that the estimate is worth; those of an arm noisier than the others are worth less."""
+    return plain(row, shared, parameters, shared[len(shared) - row.shape[0] :])[2]
 
 
 @lean
@@ -155,15 +254,18 @@ def fill(
 ) -> None:
     """at(z): the borrowed value within the plain one's band, and what unknown variance and jumps add to it."""
     rows, scale = int(parameters[ROWS]), parameters[SCALE]
-    mean, v, variance, freedom, pulls = plain(row, shared, parameters)
-    jump = waiting(row, shared, parameters, pulls)
-    sd, floor = np.sqrt(v), np.sqrt(parameters[FLOOR])
     count = len(SPREADS)
-    space = shared[POOLED:]
+    noises = shared[len(shared) - row.shape[0] :]
+    space = shared[len(shared) - row.shape[0] - 3 * count :]
     weights, means, spreads = space[:count], space[count : 2 * count], space[2 * count : 3 * count]
+    mean, v, _, freedom, jump = plain(row, shared, parameters, noises)
+    pulls = 0.0
+    for m in range(rows):
+        pulls += row[m, PULLS]
+    sd, floor = np.sqrt(v), np.sqrt(parameters[FLOOR])
     for k in range(count):
         weights[k], means[k], spreads[k] = hierarchical(
-            row, rows, SPREADS[k] * SPREADS[k] * scale, variance, scale, max(pulls, 1.0)
+            row, SPREADS[k] * SPREADS[k] * scale, noises, max(pulls, 1.0), parameters
         )
     normalise(weights)
     for k in range(len(knots)):
@@ -202,17 +304,18 @@ def farthest(weights: FloatArray, means: FloatArray, spreads: FloatArray, z: flo
 
 @lean
 def hierarchical(
-    row: FloatArray, rows: int, tau: float, variance: float, scale: float, pulls: float
+    row: FloatArray, tau: float, noises: FloatArray, pulls: float, parameters: FloatArray
 ) -> tuple[float, float, float]:
     """Of one spread tau^2: log weight up to a constant, mu_tau about the centre, v_tau.
 
     Cells shrink to the arm's mean, which has the prior N(centre, s_0^2); outcomes without mediator are a cell, too.
     """
+    scale = parameters[SCALE]
     W, first, second, logs = 1.0 / scale, 0.0, 0.0, 0.0
     for m in range(row.shape[0]):
         n = row[m, OBSERVED]
         if n > 0.0:
-            d, y = tau + variance / n, row[m, SUM] / n
+            d, y = tau + noises[m] / n, row[m, SUM] / n
             W += 1.0 / d
             first += y / d
             second += y * y / d
@@ -220,17 +323,19 @@ def hierarchical(
     weight = -(logs + np.log(W * scale)) / 2.0 - (second - first * first / W) / 2.0
     middle = first / W
     mean = square = within = loose = wobble = 0.0
-    for m in range(rows):
-        p, n = row[m, PULLS] / pulls, row[m, OBSERVED]
-        share, r = 0.0, middle
+    for m in range(int(parameters[ROWS])):
+        p, n = share(row, m, pulls, parameters), row[m, OBSERVED]
+        own, r = 0.0, middle
         if n > 0.0:
-            share = tau / (tau + variance / n)
-            r += share * (row[m, SUM] / n - middle)
+            own = tau / (tau + noises[m] / n)
+            r += own * (row[m, SUM] / n - middle)
         mean += p * r
         square += p * r * r
-        within += p * p * tau * (1.0 - share)
-        loose += p * (1.0 - share)
-        wobble += p * (1.0 - p) * tau * (1.0 - share)
-    between = max(square - mean * mean, 0.0)
-    q = (pulls * (between + wobble) + 2.0 * tau) / (pulls + 2.0)
-    return weight, mean, within + loose * loose / W + q / pulls
+        within += p * p * tau * (1.0 - own)
+        loose += p * (1.0 - own)
+        wobble += p * (1.0 - p) * tau * (1.0 - own)
+    v = within + loose * loose / W
+    if not parameters[IS_KNOWN]:
+        between = max(square - mean * mean, 0.0)
+        v += (pulls * (between + wobble) + 2.0 * tau) / (pulls + 2.0) / pulls
+    return weight, mean, v

@@ -6,15 +6,13 @@ contradict it: what is missing within a mediator level is never seen. Only knowl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from truant.assumptions.assumption import Assumption, Curve, Estimate
-from truant.assumptions.borrowing import FLOOR, borrowing_curve, contribute, noise_within
-from truant.assumptions.robust import CENTRE, RANGE, SCALE, jump_within, pseudo_observations, width
-from truant.compile import lean
+from truant.assumptions.borrowing import borrowing_curve
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue, NotIdentified, unknown
 from truant.setting import FloatArray, Setting, finite, positive_number, probabilities, share, switch
@@ -62,15 +60,10 @@ class Mar(Assumption):
             raise NotIdentified("mar-known needs mediator_probabilities, P(M=m|a); use mar to estimate them.")
 
     def curve(self, setting: Setting) -> Curve:
-        """Cell means that borrow strength from each other; with known p, each on its own."""
+        """Cell means that borrow strength from each other, weighted by estimated or known probabilities."""
         self.check(setting)
-        curve = borrowing_curve(setting, self.kappa, self.floor, setting.mediators + 1)
-        if not self.known:
-            return curve
-        p = setting.mediator_probabilities
-        assert p is not None
-        parameters = np.hstack([curve.parameters, p])
-        return replace(curve, fill=fill_known, known=known_outcomes, parameters=parameters, scratch=0)
+        shares = setting.mediator_probabilities if self.known else None
+        return borrowing_curve(setting, self.kappa, self.floor, setting.mediators + 1, shares)
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """sum_m p_m mu_m with its influence-function variance, or another estimator of the same."""
@@ -192,47 +185,6 @@ def _row(name: str, values: FloatArray | None, arm: int, cells: Cells) -> FloatA
     if len(row) != len(cells.pulls):
         raise InvalidValue(f"{name} must have {len(cells.pulls) - 1} columns, got {len(row)}.")
     return row
-
-
-P_FIRST = FLOOR + 1  # parameter from which on the known p stand
-
-
-@lean
-def weigh_known(
-    row: FloatArray, shared: FloatArray, parameters: FloatArray
-) -> tuple[float, float, float, float, float]:
-    """P known: mean about the centre, sum p^2/(n + kappa), s^2, phi, and the largest p/(n + 1)."""
-    variance, freedom = noise_within(row, row.shape[0], shared, parameters[SCALE])
-    kappa = pseudo_observations(parameters, variance)
-    mean = error = thinnest = 0.0
-    for m in range(row.shape[0] - 1):
-        p, n = parameters[P_FIRST + m], row[m, OBSERVED]
-        mean += p * row[m, SUM] / (n + kappa)
-        error += p * p / (n + kappa)
-        thinnest = max(thinnest, p / (n + 1.0))
-    return mean, error, variance, freedom, thinnest
-
-
-@lean
-def known_outcomes(row: FloatArray, shared: FloatArray, parameters: FloatArray) -> float:
-    """s^2/v: outcomes that the estimate is worth."""
-    return 1.0 / weigh_known(row, shared, parameters)[1]
-
-
-@lean
-def fill_known(
-    row: FloatArray,
-    memory: FloatArray,
-    shared: FloatArray,
-    parameters: FloatArray,
-    knots: FloatArray,
-    values: FloatArray,
-) -> None:
-    """P known: v = sum p_m^2 s^2/(n_m + kappa), without the spread between cells or a level not met yet."""
-    mean, error, variance, freedom, thinnest = weigh_known(row, shared, parameters)
-    jump = jump_within(shared, parameters[SCALE], parameters[RANGE]) * thinnest / 2.0
-    for k in range(len(knots)):
-        values[k] = parameters[CENTRE] + mean + width(knots[k], error * variance, freedom, jump)
 
 
 parts = {"mar": Mar, "mar-known": mar_known}

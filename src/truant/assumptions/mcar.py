@@ -19,10 +19,11 @@ from truant.assumptions.robust import (
     RANGE,
     SCALE,
     contribution,
-    jump_within,
     lent_variance,
     moments_within,
+    own_jump,
     parameters_of,
+    pooled_noise,
     pseudo_observations,
     width,
 )
@@ -98,18 +99,24 @@ def contribute(row: FloatArray, parameters: FloatArray, out: FloatArray) -> None
 def shrunk(
     row: FloatArray, shared: FloatArray, parameters: FloatArray
 ) -> tuple[float, float, float, float, float]:
-    """Mean (S + kappa c)/(n + kappa) about the centre c, s^2, phi, n and n + kappa."""
-    _, n, total, squares, _ = totals(row)
-    within = max(squares - total * total / n, 0.0) if n > 1.0 else 0.0
-    variance, freedom, _ = lent_variance(shared, within, max(n - 1.0, 0.0), parameters[SCALE])
+    """Mean (S + kappa c)/(n + kappa) about the centre c, v = s^2/(n + kappa), known outcomes, phi, half the jump."""
+    _, n, total, squares, cubes = totals(row)
+    within = cubed = freedom = 0.0
+    if n > 1.0:
+        within, cubed = moments_within(n, total, squares, cubes)
+        freedom = n - 1.0
+    everyone, jump, worth = pooled_noise(shared, parameters[SCALE], parameters[RANGE])
+    variance, freedom = lent_variance(shared, within, freedom, everyone, worth)
     thickness = n + pseudo_observations(parameters, variance)
-    return total / thickness, variance, freedom, n, thickness
+    known = min(1.0, everyone / variance) * thickness
+    waiting = own_jump(within, cubed, everyone, jump) / (2.0 * (n + 1.0))
+    return total / thickness, variance / thickness, known, freedom, waiting
 
 
 @lean
 def known(row: FloatArray, shared: FloatArray, parameters: FloatArray) -> float:
-    """n + kappa."""
-    return shrunk(row, shared, parameters)[4]
+    """The observed outcomes and kappa; less for an arm that is noisier than the others."""
+    return shrunk(row, shared, parameters)[2]
 
 
 @lean
@@ -121,11 +128,10 @@ def fill(
     knots: FloatArray,
     values: FloatArray,
 ) -> None:
-    """v = s^2/(n + kappa), and a jump within the one cell."""
-    mean, variance, freedom, n, thickness = shrunk(row, shared, parameters)
-    jump = jump_within(shared, parameters[SCALE], parameters[RANGE]) / (2.0 * (n + 1.0))
+    """at(z) of the one cell that all observed outcomes are."""
+    mean, v, _, freedom, jump = shrunk(row, shared, parameters)
     for k in range(len(knots)):
-        values[k] = parameters[CENTRE] + mean + width(knots[k], variance / thickness, freedom, jump)
+        values[k] = parameters[CENTRE] + mean + width(knots[k], v, freedom, jump)
 
 
 parts = {"mcar": Mcar}

@@ -12,6 +12,8 @@ moment between cells; R the range of the outcomes, s_0 their stated scale.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from truant.assumptions.assumption import per_arm
@@ -23,6 +25,7 @@ GROWTH = 0.01  # an arm is looked at again when its pulls grew by this share
 
 PRIOR_WEIGHT = 2.0  # degrees of freedom that the stated scale counts for among all arms
 MOST_WEIGHT = 20.0  # degrees of freedom that a single arm counts for, however often it was pulled
+JUMP_LENT = 8.0  # degrees of freedom that all arms' jump counts for in an arm's own
 LEAST_LENT, MOST_LENT = 3.0, 1000.0  # degrees of freedom that all arms lend to one
 ENOUGH = 4.0  # degrees of freedom from which on an arm's own variance says something of how much they differ
 
@@ -89,33 +92,58 @@ def prior_weight(shared: FloatArray) -> float:
 
 
 @hot
-def lent_variance(
-    shared: FloatArray, squares: float, freedom: float, prior: float
-) -> tuple[float, float, float]:
-    """An arm's variance with what all arms lend it, its degrees of freedom, and the variance of all arms.
+def pooled_noise(shared: FloatArray, prior: float, reach: float) -> tuple[float, float, float]:
+    """Of all arms together: variance s_all^2, jump J, and how much less a variance is known than of normal outcomes.
 
-    s^2 = (SS + nu s_all^2)/(df + nu): nu is large where the arms' own variances agree (up to sampling error).
+    J is third over second moment within cells: a rare value R has R there, normal noise 0. A variance estimated from
+    n outcomes has relative variance 2/n if they are normal, and about (2 + skewness^2)/n if they come in jumps.
     """
     weight = prior_weight(shared)
-    everyone = (shared[SQUARED] + weight * prior) / (shared[FREEDOM] + weight)
-    lent = LEAST_LENT
-    if shared[LOGS] >= 2.0:
-        count = shared[LOGS]
-        excess = (shared[LOG_SQUARED] - shared[LOG] * shared[LOG] / count) / (count - 1.0)
-        excess -= shared[LOG_NOISE] / count
-        lent = min(max(2.0 / max(excess, 0.001), LEAST_LENT), MOST_LENT)
-    lent = min(lent, LEAST_LENT + 2.0 * freedom)
-    if freedom > 0.0 and squares / freedom > everyone * (1.0 + 3.0 * np.sqrt(2.0 / freedom)):
-        lent = LEAST_LENT
-    return (squares + lent * everyone) / (freedom + lent), freedom + lent, everyone
+    squares = shared[SQUARED] + weight * prior
+    everyone = squares / (shared[FREEDOM] + weight)
+    jump = max(shared[CUBED] + weight * reach * prior, 0.0) / squares
+    return everyone, jump, 1.0 / (1.0 + 0.5 * jump * jump / everyone)
 
 
 @hot
-def jump_within(shared: FloatArray, prior: float, reach: float) -> float:
-    """J_w: third over second moment within cells; a rare value R has R there, normal noise 0."""
-    weight = prior_weight(shared)
-    third = max(shared[CUBED] + weight * reach * prior, 0.0)
-    return float(third / (shared[SQUARED] + weight * prior))
+def lent_variance(
+    shared: FloatArray, squares: float, freedom: float, everyone: float, worth: float
+) -> tuple[float, float]:
+    """An arm's variance with what all arms lend it, and its degrees of freedom, each of which is `worth` so much.
+
+    s^2 = (SS + nu s_all^2)/(df + nu): nu is large where the arms' own variances agree (up to sampling error).
+    """
+    noise = shared[LOG_NOISE] / worth
+    lent = agreement(shared[LOG], shared[LOG_SQUARED], noise, shared[LOGS], LEAST_LENT)
+    df = worth * freedom
+    lent = min(lent, LEAST_LENT + 2.0 * df)
+    if stands_out(squares, freedom, everyone, worth):
+        lent = LEAST_LENT
+    return (worth * squares + lent * everyone) / (df + lent), df + lent
+
+
+@hot
+def agreement(log: float, log_squared: float, noise: float, count: float, otherwise: float) -> float:
+    """Degrees of freedom to lend: 2 over the variance of log variances beyond their sampling error."""
+    if count < 2.0:
+        return otherwise
+    excess = (log_squared - log * log / count) / (count - 1.0) - noise / count
+    return float(min(max(2.0 / max(excess, 0.001), LEAST_LENT), MOST_LENT))
+
+
+@hot
+def stands_out(squares: float, freedom: float, usual: float, worth: float) -> bool:
+    """Whether a variance is too large to be the usual one."""
+    return freedom > 0.0 and squares / freedom > usual * (1.0 + 3.0 * np.sqrt(2.0 / (worth * freedom)))
+
+
+@hot
+def own_jump(squares: float, cubes: float, everyone: float, jump: float) -> float:
+    """An arm's J: all arms' is weighed against its own as their variance is.
+
+    Where jumps are common, an arm has shown its own; where they are rare, its own variance is too small to count.
+    """
+    return float(max(cubes + JUMP_LENT * everyone * jump, 0.0) / (squares + JUMP_LENT * everyone))
 
 
 @hot
@@ -137,13 +165,21 @@ def pseudo_observations(parameters: FloatArray, variance: float) -> float:
 
 
 @hot
+def rarity(z: float) -> float:
+    """-log P(|Z| > |z|): a jump of chance c stays unseen in n outcomes as rarely as Z exceeds z if n c is this."""
+    away = abs(z)
+    if away > 30.0:
+        return float(0.5 * away * away + np.log(away) + 0.2258)
+    return float(-np.log(math.erfc(away * math.sqrt(0.5))))
+
+
+@hot
 def width(z: float, variance: float, freedom: float, jump: float) -> float:
-    """at(z) - mean: j beta + sign(z) sqrt((j beta)^2 + v phi (exp(z^2/phi) - 1)), beta = z^2/2.
+    """at(z) - mean: j beta + sign(z) sqrt((j beta)^2 + v phi (exp(z^2/phi) - 1)), beta = rarity(z).
 
     Without a jump this is the likelihood-ratio limit of a normal outcome of unknown variance; without variance it is
     the limit of a jump that has not been seen, 2 j beta.
     """
-    beta = 0.5 * z * z
-    tilt = jump * beta
+    tilt = jump * rarity(z)
     spread = np.sqrt(tilt * tilt + variance * freedom * np.expm1(min(z * z / freedom, 100.0)))
     return float(tilt + spread if z > 0.0 else tilt - spread)

@@ -14,6 +14,7 @@ from truant.errors import InvalidValue, unknown
 from truant.indices.index import Index, highest, highest_memory, share_among_highest, update_highest
 from truant.setting import FloatArray, as_float
 
+LEAST = 2.0  # half a squared z for an arm that is known as well as can be
 LEVELS = {"plain": 1.0, "cautious": 2.0}
 
 
@@ -40,21 +41,21 @@ def probabilities(
 
 @hot
 def aim(known: float, log_horizon: float, parameters: FloatArray, knots: FloatArray) -> None:
-    """z = sqrt(level x squared_z), for this arm."""
+    """Sets z = sqrt(level x squared_z) for this arm."""
     knots[0] = np.sqrt(parameters[0] * squared_z(known, log_horizon))
 
 
 @hot
 def squared_z(known: float, log_horizon: float) -> float:
-    """log T; or less where more is known of the arm than its share of what is to come.
+    """The square of z: log T, or less where more is known of the arm than its share of what is to come.
 
-    With N outcomes known and x = log(T/N): 2 max(x - log(max(x, 1))/2 - 1.96, .5), the boundary of the best index for
-    a normal outcome over the rounds that are left.
+    With N outcomes known and x = log(T/N): 2 max(x - log(max(x, 1))/2 - 1.96, 2), which is near the boundary of the
+    best index for a normal outcome over the rounds that are left.
     """
     if known <= 0.0:
         return log_horizon
     x = max(log_horizon - np.log(known), 0.0)
-    return float(2.0 * max(x - np.log(max(x, 1.0)) / 2.0 - 1.96, 0.5))
+    return float(2.0 * max(x - np.log(max(x, 1.0)) / 2.0 - 1.96, LEAST))
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ RENEWAL = 1.5  # all arms are scored anew when the rounds have grown by this fac
 GUESS = 4.0  # an unknown horizon is guessed as this many times the rounds at the last renewal
 
 draw = record = follow = fill = contribute = known = aim = update = choose = _unbound
-POOLED = 0  # numbers that an arm contributes to the sums over all arms
+POOLED = False  # arms contribute to sums over all arms
 DELAYED = False  # outcomes enter the counts some rounds after the pull
 COUNTS_PENDING = False  # and until then count as if they had come out like the others
 GUESSES_HORIZON = False
@@ -115,7 +115,7 @@ def run(
             entering = arm
             if DELAYED:
                 slot = t % delay
-                entering, earlier, late = np.int64(waiting[slot, 0]), np.int64(waiting[slot, 1]), waiting[slot, 2]
+                entering, earlier, late = int(waiting[slot, 0]), int(waiting[slot, 1]), waiting[slot, 2]
                 waiting[slot, 0], waiting[slot, 1], waiting[slot, 2] = arm, mediator, outcome
                 if t >= delay:
                     follow(
@@ -128,16 +128,16 @@ def run(
             else:
                 follow(counts[arm], memory[arm], mediator, record(counts[arm], mediator, outcome, about))
             t += 1
-            renew = (POOLED > 0 or GUESSES_HORIZON) and t >= renewal
+            renew = (POOLED or GUESSES_HORIZON) and t >= renewal
             if renew:
-                renewal = np.int64(t * RENEWAL) + 1
+                renewal = int(t * RENEWAL) + 1
                 if GUESSES_HORIZON:
                     log_horizon = np.log(GUESS * t)
-                for k in range(POOLED):
+                for k in range(contributions.shape[1]):
                     shared[k] = 0.0
                 for a in range(arms):
                     contribute(counts[a], parameters[a], contributions[a])
-                    for k in range(POOLED):
+                    for k in range(contributions.shape[1]):
                         shared[k] += contributions[a, k]
             for k in range(arms if renew else (2 if DELAYED else 1)):
                 a = k if renew else (entering if k == 0 else arm)
@@ -149,10 +149,10 @@ def run(
                 if growth > 0.0:
                     due[0, a] = ready + max(np.int64(1), np.int64(growth * ready))
                     due[1, a] = pulls[a] + max(np.int64(1), np.int64(growth * pulls[a]))
-                if POOLED > 0 and not renew:
+                if POOLED and not renew:
                     fresh = contributions[arms]
                     contribute(counts[a], parameters[a], fresh)
-                    for i in range(POOLED):
+                    for i in range(contributions.shape[1]):
                         shared[i] += fresh[i] - contributions[a, i]
                         contributions[a, i] = fresh[i]
                 row = counts[a]
@@ -177,6 +177,6 @@ def run(
             return STOPPED
     if DELAYED:  # what is still to come
         for slot in range(min(t, delay)):
-            arm = np.int64(waiting[slot, 0])
-            record(counts[arm], np.int64(waiting[slot, 1]), waiting[slot, 2], about)
+            arm = int(waiting[slot, 0])
+            record(counts[arm], int(waiting[slot, 1]), waiting[slot, 2], about)
     return FINISHED

@@ -8,6 +8,7 @@ import numpy as np
 
 from truant.assumptions import Assumption, Curve, Estimate
 from truant.assumptions.assumption import per_arm
+from truant.assumptions.mar import Mar
 from truant.assumptions.mcar import Mcar
 from truant.assumptions.normal import straight
 from truant.compile import hot
@@ -76,12 +77,12 @@ def zero_ucb(alpha: float = 2.0) -> Policy:
 
 def oracle_ucb(level: str | float = "plain", horizon: str = "known") -> Policy:
     """Sees every outcome, missing or not: what `ucb` would do with nothing missing."""
-    return replace(combine(Mcar(), Ucb(level, horizon), ""), reveals=True)
+    return replace(combine(Mar(), Ucb(level, horizon), ""), reveals=True)
 
 
 def oracle_thompson() -> Policy:
     """Sees every outcome, missing or not: what `thompson` would do with nothing missing."""
-    return replace(combine(Mcar(), Thompson(), ""), reveals=True)
+    return replace(combine(Mar(), Thompson(), ""), reveals=True)
 
 
 parts = {

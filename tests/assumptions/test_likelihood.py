@@ -263,13 +263,22 @@ def test_starts_by_hand(by_outcome):
     def line(n, way):
         return np.full(n, 0.7) if way == 0 else np.linspace(0.3, 0.95, n)[::-way]
 
-    for shape, ways in enumerate([(0, 0), (1, 1), (-1, -1), (1, -1), (-1, 1)]):
+    def hidden(n, k):
+        return np.where(np.arange(n) == k, 0.1, 0.9)
+
+    lines = [(line(size, o), line(4, q)) for o, q in [(0, 0), (1, 1), (-1, -1), (1, -1), (-1, 1)]]
+    shapes = lines + [(hidden(size, k), hidden(4, -1)) for k in range(size)]
+    shapes += [(hidden(size, -1), hidden(4, m)) for m in range(4)]
+    shapes += [] if by_outcome else [(hidden(4, m), hidden(4, m)) for m in range(4)]
+    assert likelihood.number_of_starts.py_func(table, by_outcome) == len(shapes)
+    for shape, (g, lam) in enumerate(shapes):
         likelihood.start.py_func(table, by_outcome, theta, shape)
-        g, lam = line(size, ways[0]), line(4, ways[1])
         assert theta[12:] == pytest.approx(np.concatenate([g, lam]), rel=1e-12)
         pi = (table[:4, :3] + 0.5) / (g[None, :] if by_outcome else g[:, None])
         assert theta[:12] == pytest.approx(pi.ravel() / pi.sum(), rel=1e-12)
     assert likelihood.chance_at.py_func(0, 1, 1) == 0.95  # a single level is the first one
+    table[-1] = 0.0  # no mediator is missing: none is hidden
+    assert likelihood.number_of_starts.py_func(table, by_outcome) == 5 + size
 
 
 def test_loosening_by_hand():

@@ -249,6 +249,54 @@ def test_a_level_never_seen_cannot_hide_for_ever_when_choosing():
     assert min(free) > 0.5
 
 
+# how a maximum is missed
+
+# a level is hidden: an outcome, a mediator, or a mediator together with its outcome
+HIDDEN = [
+    ("mnar", [[3, 2, 0, 14, 18], [51, 11, 1, 34, 11], [0, 14, 0, 11, 4], [16, 82, 2, 2, 24], [0] * 5]),
+    (
+        "both-mnar",
+        [[6, 3, 142, 1, 19], [22, 2, 3, 4, 29], [0, 0, 1, 1, 0], [5, 1, 5, 20, 6], [6, 1, 17, 5, 1]],
+    ),
+    (
+        "both-mnar",
+        [[42, 22, 23, 38, 13], [1, 0, 0, 0, 0], [0, 33, 50, 18, 13], [3, 0, 1, 2, 0], [7, 16, 5, 10, 3]],
+    ),
+    (
+        "mediator-mnar",
+        [[17, 66, 8, 27, 19], [8, 16, 48, 24, 1], [0, 1, 0, 1, 0], [0, 6, 2, 12, 1], [6, 4, 11, 18, 4]],
+    ),
+    (
+        "mediator-mnar",
+        [[3, 1, 1, 1, 4], [0, 0, 0, 0, 3], [3, 29, 11, 26, 13], [40, 70, 13, 10, 22], [4, 5, 1, 10, 30]],
+    ),
+]
+
+
+@pytest.mark.parametrize(("model", "table"), HIDDEN)
+def test_a_hidden_level_is_found(model, table):
+    """The five starts over straight lines end .7 or more below the maximum; none of 60 random ones is above it."""
+    table, levels, by_outcome = np.array(table, float), np.linspace(0, 1, 4), MODELS[model][0]
+    found = LikelihoodFit(table, levels, by_outcome)
+    assert found.ends[:5, 0].max() < found.log_likelihood - 0.7
+    rng, work, values = np.random.default_rng(1), np.empty(likelihood.work_size(4, 4, by_outcome)), []
+    fit = link(likelihood.fit.py_func)
+    for _ in range(60):
+        chances = 0.02 + 0.96 * rng.beta(0.7, 0.7, 8)
+        theta = np.concatenate([0.98 * rng.dirichlet(np.ones(16)) + 0.02 / 16, chances])
+        values.append(fit(table, levels, by_outcome, theta, likelihood.REPORTING, np.nan, work))
+    assert max(values) == pytest.approx(found.log_likelihood, abs=1e-4)
+
+
+def test_a_hidden_level_is_found_at_a_given_mean():
+    """From straight lines, the state at the maximum and that mixed with a flat one, l(u) is .14 too low."""
+    table = [[35, 18, 2, 25, 33], [1, 7, 1, 3, 1], [7, 6, 2, 35, 20], [1, 68, 1, 9, 25], [0] * 5]
+    fit, u = LikelihoodFit(np.array(table, float), np.linspace(0, 1, 4), True), 0.589
+    lines, search = likelihood.REPORTING._replace(profile_starts=5), link(profile.profile.py_func)
+    value = search(fit.table, fit.levels, True, u, fit.theta, lines, fit.theta.copy(), fit._work())
+    assert fit.log_likelihood_at(u) > value + 0.1
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_scratch_space_may_hold_anything(model):
     fit, by_outcome, work = fitted(model, 2)
@@ -256,8 +304,10 @@ def test_scratch_space_may_hold_anything(model):
     for junk in (0.0, np.nan):
         work[:] = junk
         theta = np.full(len(fit.theta), np.nan)
-        highest = exact_maximum(fit.table, LEVELS, by_outcome, theta, work)
-        assert highest == fit.log_likelihood
+        ends = np.full(fit.ends.shape, np.nan)
+        highest = exact_maximum(fit.table, LEVELS, by_outcome, theta, ends, work)
+        assert highest == fit.log_likelihood == ends[:, 0].max()
+        assert ends.tolist() == fit.ends.tolist()
         work[:] = junk
         value = exact_profile(fit.table, LEVELS, by_outcome, 0.4, theta, work)
         work[:] = junk

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from truant.assumptions.likelihood import REPORTING, copy, fit, maximise, mean_outcome, size, work_size
+from truant.assumptions.likelihood import (
+    REPORTING,
+    copy,
+    fit,
+    mean_outcome,
+    number_of_starts,
+    size,
+    start,
+    work_size,
+)
 from truant.assumptions.profile import first_guess, limit, profile
 from truant.compile import entry
 from truant.setting import FloatArray
@@ -12,10 +21,19 @@ from truant.setting import FloatArray
 
 @entry
 def exact_maximum(
-    C: FloatArray, levels: FloatArray, by_outcome: bool, theta: FloatArray, work: FloatArray
+    C: FloatArray, levels: FloatArray, by_outcome: bool, theta: FloatArray, ends: FloatArray, work: FloatArray
 ) -> float:
-    """The maximum for reporting: tight stop."""
-    return maximise(C, levels, by_outcome, theta, REPORTING, np.nan, REPORTING.starts, False, work)
+    """The maximum for reporting: tight stop. `ends` gets log L and mean outcome that each start came to."""
+    trial, rest = work[: len(theta)], work[len(theta) :]
+    best = -np.inf
+    for shape in range(len(ends)):
+        start(C, by_outcome, trial, shape)
+        value = fit(C, levels, by_outcome, trial, REPORTING, np.nan, rest)
+        ends[shape, 0], ends[shape, 1] = value, mean_outcome(trial, levels, C.shape[0] - 1)
+        if value > best:
+            best = value
+            copy(theta, trial)
+    return best
 
 
 @entry
@@ -57,7 +75,10 @@ class LikelihoodFit:
         K, L = C.shape[0] - 1, C.shape[1] - 1
         self.table, self.levels, self.by_outcome = np.ascontiguousarray(C), np.asarray(levels), by_outcome
         self.theta = np.empty(size(K, L, by_outcome))
-        self.log_likelihood = exact_maximum(self.table, self.levels, by_outcome, self.theta, self._work())
+        self.ends = np.empty((number_of_starts.py_func(self.table, by_outcome), 2))  # type: ignore[attr-defined]
+        self.log_likelihood = float(
+            exact_maximum(self.table, self.levels, by_outcome, self.theta, self.ends, self._work())
+        )
 
     @property
     def joint(self) -> FloatArray:

@@ -19,6 +19,8 @@ from truant.compile import hot, lean
 from truant.setting import FloatArray
 
 MINUTE = 1e-300  # keeps logarithms and divisions finite
+LINES = 5  # starts whose chances are a straight line over the levels
+EVERY = 1000  # more starts than there are: all of them
 
 
 class Care(NamedTuple):
@@ -27,7 +29,7 @@ class Care(NamedTuple):
     prior: float  # added to each cell in the pi-step alone
     gain: float  # stop when a SQUAREM cycle gains less
     maps: int  # stop after so many EM maps
-    starts: int  # fresh starts for the maximum
+    starts: int  # fresh starts for the maximum, at most: see `start`
     profile_starts: int  # and for each constrained maximum, beside the warm ones
     precision: float  # relative, in the root of a limit
     doubt: float  # strength of the soft floor under g: see `floor_cost`
@@ -41,8 +43,8 @@ REPORTING = Care(
     prior=1e-9,
     gain=1e-8,
     maps=100_000,
-    starts=5,
-    profile_starts=5,
+    starts=EVERY,
+    profile_starts=EVERY,
     precision=1e-5,
     doubt=0.0,
     floor=0.0,
@@ -335,18 +337,36 @@ def chance_at(k: int, levels: int, direction: int) -> float:
 
 
 @lean
-def start(C: FloatArray, by_outcome: bool, theta: FloatArray, shape: int) -> None:
-    """A start off the boundary: chances of being seen flat, falling or rising over the levels.
+def number_of_starts(C: FloatArray, by_outcome: bool) -> int:
+    """The shapes that `start` has for a table; where no mediator is missing, none hides one."""
+    K, L = C.shape[0] - 1, C.shape[1] - 1
+    shapes = LINES + (L if by_outcome else K)
+    if C[K].sum() > 0.0:
+        shapes += K if by_outcome else 2 * K
+    return int(shapes)
 
-    Shapes 0 to 2 do so for outcome and mediator alike, 3 and 4 in opposite directions.
+
+@lean
+def start(C: FloatArray, by_outcome: bool, theta: FloatArray, shape: int) -> None:
+    """A start off the boundary, by the chances of being seen.
+
+    Shapes 0 to 2 are flat, falling or rising over the levels, for outcome and mediator alike; 3 and 4 in
+    opposite directions. Then each level of g is hidden in turn, .1 against .9 elsewhere, then each of lambda,
+    then each of both, if both belong to the mediator.
     """
     K, L = C.shape[0] - 1, C.shape[1] - 1
     g, lam = K * L, K * L + (L if by_outcome else K)
-    direction = 0 if shape == 0 else (1 if shape == 1 or shape == 3 else -1)
-    for k in range(lam - g):
-        theta[g + k] = chance_at(k, lam - g, direction)
-    for m in range(K):
-        theta[lam + m] = chance_at(m, K, direction if shape <= 2 else -direction)
+    if shape < LINES:
+        direction = 0 if shape == 0 else (1 if shape == 1 or shape == 3 else -1)
+        for k in range(lam - g):
+            theta[g + k] = chance_at(k, lam - g, direction)
+        for m in range(K):
+            theta[lam + m] = chance_at(m, K, direction if shape <= 2 else -direction)
+    else:
+        hidden = shape - LINES
+        both = not by_outcome and hidden >= 2 * K
+        for k in range(lam + K - g):
+            theta[g + k] = 0.1 if k == hidden or (both and k % K == hidden % K) else 0.9
     total = 0.0
     for m in range(K):
         for y in range(L):
@@ -395,7 +415,7 @@ def maximise(
     if warm:
         loosen(theta, cells)
         best = fit(C, levels, by_outcome, theta, care, target, rest)
-    for shape in range(starts):
+    for shape in range(min(starts, number_of_starts(C, by_outcome))):
         start(C, by_outcome, trial, shape)
         value = fit(C, levels, by_outcome, trial, care, target, rest)
         if value > best:

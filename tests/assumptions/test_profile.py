@@ -249,7 +249,7 @@ def test_a_level_never_seen_cannot_hide_for_ever_when_choosing():
     assert min(free) > 0.5
 
 
-# how a maximum is missed
+# how a maximum is missed, and how a flat one is noticed
 
 # a level is hidden: an outcome, a mediator, or a mediator together with its outcome
 HIDDEN = [
@@ -295,6 +295,49 @@ def test_a_hidden_level_is_found_at_a_given_mean():
     lines, search = likelihood.REPORTING._replace(profile_starts=5), link(profile.profile.py_func)
     value = search(fit.table, fit.levels, True, u, fit.theta, lines, fit.theta.copy(), fit._work())
     assert fit.log_likelihood_at(u) > value + 0.1
+
+
+def test_a_flat_maximum_is_noticed():
+    """The top level was never seen, and what is missing can be made of the others alone, or of it alone."""
+    shares = np.array([[60.0, 20.0, 0.0, 40.0], [20.0, 60.0, 0.0, 40.0], [20.0, 20.0, 0.0, 20.0], [0.0] * 4])
+    low = (-1.0 + 0.5) / 2  # as in the rows that were seen
+    high = 2 / 3 * low + 1 / 3 * 2.0
+    for pulls in (300, 30_000):
+        fit = LikelihoodFit(pulls / 300 * shares, LEVELS, True)
+        assert fit.plateau == pytest.approx((low, high), abs=0.5 / np.sqrt(pulls))
+        for u in fit.plateau:
+            assert fit.log_likelihood_at(u) == pytest.approx(fit.log_likelihood - 0.01, abs=1e-3)
+
+
+def test_too_few_mediator_levels_leave_a_plateau():
+    table = np.array([[50.0, 10.0, 30.0, 30.0], [10.0, 40.0, 30.0, 40.0], [0.0] * 4])
+    low, high = LikelihoodFit(table, LEVELS, True).plateau
+    assert high - low > 0.1
+
+
+def test_two_maxima_of_the_same_height_are_a_plateau():
+    fit, _, _ = fitted("mnar", 3, pulls=3000)
+    assert fit.plateau is None
+    mean, width = fit.mean, fit.at(1.959963984540054) - fit.at(-1.959963984540054)
+    for below, away, noticed in ((0.009, 0.11, True), (0.011, 0.11, False), (0.009, 0.09, False)):
+        fit, _, _ = fitted("mnar", 3, pulls=3000)
+        fit.ends[0] = fit.log_likelihood - below, mean + away * width
+        assert (fit.plateau is not None) == noticed
+        if noticed:
+            assert fit.plateau[0] < mean
+            assert fit.plateau[1] == mean + away * width
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_an_ordinary_maximum_is_no_plateau(model):
+    by_outcome, mediator_missing = MODELS[model]
+    rng = np.random.default_rng(3)
+    pi = 0.7 * np.eye(3) / 3 + 0.3 * rng.dirichlet(np.ones(9)).reshape(3, 3)
+    g, lam = np.array([0.4, 0.7, 0.9]), np.array([0.5, 0.8, 0.7]) if mediator_missing else np.ones(3)
+    for pulls in (200, 2000, 20_000):
+        for table in rng.multinomial(pulls, cells(pi, g, lam, by_outcome).ravel(), size=5):
+            fit = LikelihoodFit(table.reshape(4, 4).astype(float), LEVELS, by_outcome)
+            assert fit.plateau is None
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from truant.assumptions.likelihood import (
@@ -17,6 +19,13 @@ from truant.assumptions.likelihood import (
 from truant.assumptions.profile import first_guess, limit, profile
 from truant.compile import entry
 from truant.setting import FloatArray
+
+# Around an ordinary (quadratic) maximum, log likelihoods within TIE of it have means within sqrt(2 TIE) = .14
+# standard errors, so that any two of them are less than .28/3.92 = 7% of the 95% interval apart: two means that tie
+# and are further apart than CLEARLY of its width lie on a plateau, or on two maxima of the same height.
+TIE = 0.01
+CLEARLY = 0.1
+Z_95 = 1.959963984540054
 
 
 @entry
@@ -79,6 +88,7 @@ class LikelihoodFit:
         self.log_likelihood = float(
             exact_maximum(self.table, self.levels, by_outcome, self.theta, self.ends, self._work())
         )
+        self._limits = {0.0: self.mean}  # a search costs more than everything else here
 
     @property
     def joint(self) -> FloatArray:
@@ -102,14 +112,25 @@ class LikelihoodFit:
         """Sum y pi[m,y]."""
         return float(self.joint.sum(axis=0) @ self.levels)
 
+    @functools.cached_property
+    def plateau(self) -> tuple[float, float] | None:
+        """The lowest and the highest mean that fit equally well; None if they are hardly different."""
+        least = self.log_likelihood - TIE
+        tied = self.ends[self.ends[:, 0] > least, 1]
+        clear = CLEARLY * (self.at(Z_95) - self.at(-Z_95))
+        beside = [u for u in (self.mean - clear, self.mean + clear) if self.levels[0] < u < self.levels[-1]]
+        if np.ptp(tied) <= clear and all(self.log_likelihood_at(u) < least for u in beside):
+            return None
+        z = float(np.sqrt(2 * TIE))
+        return min(self.at(-z), float(tied.min())), max(self.at(z), float(tied.max()))
+
     def at(self, z: float) -> float:
         """The value whose signed root is z."""
-        if z == 0:
-            return self.mean
-        best, work = self.theta.copy(), self._work()  # at(0) stays the mean, should a higher maximum turn up
-        return float(
-            exact_limit(self.table, self.levels, self.by_outcome, float(z), best, self.log_likelihood, work)
-        )
+        if z not in self._limits:
+            best = self.theta.copy()  # at(0) stays the mean, should a higher maximum turn up
+            search = (float(z), best, self.log_likelihood, self._work())
+            self._limits[z] = float(exact_limit(self.table, self.levels, self.by_outcome, *search))
+        return self._limits[z]
 
     def log_likelihood_at(self, u: float) -> float:
         """l(u), the greatest log likelihood with mean outcome u."""

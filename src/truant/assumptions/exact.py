@@ -84,7 +84,8 @@ class LikelihoodFit:
         K, L = C.shape[0] - 1, C.shape[1] - 1
         self.table, self.levels, self.by_outcome = np.ascontiguousarray(C), np.asarray(levels), by_outcome
         self.theta = np.empty(size(K, L, by_outcome))
-        self.ends = np.empty((number_of_starts.py_func(self.table, by_outcome), 2))  # type: ignore[attr-defined]
+        starts = number_of_starts.py_func(self.table, by_outcome)  # type: ignore[attr-defined]
+        self.ends = np.empty((min(starts, REPORTING.starts), 2))  # log L and mean, from each start
         self.log_likelihood = float(
             exact_maximum(self.table, self.levels, by_outcome, self.theta, self.ends, self._work())
         )

@@ -20,10 +20,10 @@ from truant.assumptions.profile import first_guess, limit, profile
 from truant.compile import entry
 from truant.setting import FloatArray
 
-# Around an ordinary (quadratic) maximum, log likelihoods within TIE of it have means within sqrt(2 TIE) = .14
-# standard errors, so that any two of them are less than .28/3.92 = 7% of the 95% interval apart: two means that tie
-# and are further apart than CLEARLY of its width lie on a plateau, or on two maxima of the same height.
-TIE = 0.01
+# Around an ordinary (quadratic) maximum, log likelihoods within TIE of it have means within sqrt(2 TIE) = .045
+# standard errors, so that any two of them are less than .09/3.92 = 2.3% of the 95% interval apart: two means that
+# tie and are further apart than CLEARLY of its width lie on a plateau, or on two maxima of the same height.
+TIE = 0.001
 CLEARLY = 0.1
 Z_95 = 1.959963984540054
 

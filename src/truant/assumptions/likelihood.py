@@ -135,7 +135,8 @@ def floor_cost(theta: FloatArray, g: int, lam: int, care: Care) -> float:
     """The cost of chances g below the soft floor: the sum of -doubt log(min(g/floor, 1)).
 
     A level that is never seen fits any table with g near 0; without a cost its probability, and with it the
-    arm's limit, need not fall with the number of pulls. lambda has no floor: it gained nothing.
+    arm's limit, need not fall with the number of pulls. lambda has no floor: with one, mediator-mnar-ucb lost
+    in one world what it gained in another.
     """
     cost = 0.0
     for k in range(g, lam):

@@ -1,5 +1,7 @@
 """Probabilities, differences, tests and tipping points against independent computations and simulation."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -229,3 +231,38 @@ def test_disagreement_and_bad_conditioning_are_warned_of():
     assert "winners-disagree" in codes(result)
     alone = analyze_counts(counts, setting, Labels.of("ab", "xy"), assume=["mcar"])
     assert "winners-disagree" not in codes(alone)
+
+
+def test_a_flat_likelihood_is_warned_of_in_outcome_units():
+    """In one arm the top level was never seen, and may be all that is missing: means from 250 to 1,167 fit."""
+    levels = (0.0, 500.0, 3000.0)
+    setting = Setting(arms=2, mediators=3, levels=levels)
+    hidden = np.array([[60, 20, 0, 40], [20, 60, 0, 40], [20, 20, 0, 20], [0, 0, 0, 0]], float)
+    plain = np.array([[80, 10, 5, 40], [10, 70, 10, 40], [5, 10, 90, 20], [0, 0, 0, 0]], float)
+    counts = Counts(np.stack([plain, 100 * hidden]), levels, setting.centre)
+    result = analyze_counts(counts, setting, Labels.of(["old", "new"], "xyz"), assume=["mar", "mnar"])
+    (flat,) = [warning for warning in result.warnings if warning.code == "flat-likelihood"]
+    assert flat.arm == "new"
+    low, high = (float(x.replace(",", "")) for x in re.findall(r"[\d,]*\d", flat.message.split("'new'")[1]))
+    assert low == pytest.approx(250, abs=20)
+    assert high == pytest.approx(2 / 3 * 250 + 1 / 3 * 3000, abs=20)
+    assert flat.value == pytest.approx(high - low, abs=1)
+    assert flat.message == (
+        f"Under mnar, means of arm 'new' as different as {low:,.0f} and {high:,.0f} fit the data equally well: "
+        "use its interval, not its mean."
+    )
+    assert "flat-likelihood" not in codes(
+        analyze_counts(counts, setting, Labels.of("ab", "xyz"), assume=["mar"])
+    )
+
+
+def test_unidentified_arms_are_flat():
+    setting = Setting(arms=2, mediators=2, levels=(0.0, 0.5, 1.0))
+    table = np.array(
+        [[[50, 10, 30, 30], [10, 40, 30, 40], [0] * 4], [[30, 20, 40, 27], [25, 40, 10, 22], [0] * 4]]
+    )
+    counts = Counts(table.astype(float), setting.levels, setting.centre)
+    result = analyze_counts(counts, setting, Labels.of("ab", "xy"), assume=["mnar:allow_unidentified=true"])
+    flat = [warning for warning in result.warnings if warning.code == "flat-likelihood"]
+    assert [warning.arm for warning in flat] == ["a", "b"]
+    assert all(warning.value > 0.05 for warning in flat)

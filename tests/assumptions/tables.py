@@ -21,6 +21,13 @@ def log_likelihood(table, probabilities):
     return float(np.sum(table[used] * np.log(np.maximum(probabilities[used], 1e-300))))
 
 
+def floor_cost(chances, care):
+    """What the soft floor takes off the log likelihood: care.doubt log(g/care.floor) for each g below it."""
+    if care is None or care.doubt == 0:
+        return 0.0
+    return -care.doubt * float(np.sum(np.log(np.minimum(chances / care.floor, 1))))
+
+
 def random_table(rng, K, L, n, by_outcome, mediator_missing=True):
     """Counts of n pulls of a random arm, and its parameters."""
     pi = rng.dirichlet(np.ones(K * L)).reshape(K, L)

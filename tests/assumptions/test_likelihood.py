@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from tests.assumptions.tables import best_by_optimiser, cells, log_likelihood, random_table
+from tests.assumptions.tables import best_by_optimiser, cells, floor_cost, log_likelihood, random_table
 from truant.assumptions import likelihood, profile
 from truant.assumptions.exact import LikelihoodFit, exact_limit
 from truant.assumptions.linear import solve_mnar
@@ -38,7 +38,7 @@ def parameters(K, L, by_outcome, mediator_missing=True, seed=4):
     return table, (pi, g, lam), np.concatenate([pi.ravel(), g, lam])
 
 
-def one_map(table, pi, g, lam, by_outcome, prior):
+def one_map(table, pi, g, lam, by_outcome, care):
     """Expected numbers of all (mediator seen, outcome seen, m, y), and the chances that make them likeliest."""
     K, L = pi.shape
     seen = g[None, :] if by_outcome else g[:, None]
@@ -49,11 +49,12 @@ def one_map(table, pi, g, lam, by_outcome, prior):
     number[1, 0] = table[:K, L][:, None] * full[1, 0] / full[1, 0].sum(axis=1)[:, None]
     number[0, 1] = table[K, :L] * full[0, 1] / np.maximum(full[0, 1].sum(axis=0), 1e-300)
     number[0, 0] = table[K, L] * full[0, 0] / max(full[0, 0].sum(), 1e-300)
-    joint = number.sum(axis=(0, 1)) + prior
+    joint = number.sum(axis=(0, 1)) + care.prior
     axes = (0, 1) if by_outcome else (0, 2)
-    new_g = number[:, 1].sum(axis=axes) / number.sum(axis=1).sum(axis=axes)
-    new_lam = number[1].sum(axis=(0, 2)) / number.sum(axis=(0, 1, 3))
-    return joint, new_g, new_lam
+    seen_g, all_g = number[:, 1].sum(axis=axes), number.sum(axis=1).sum(axis=axes)
+    seen_lam, all_lam = number[1].sum(axis=(0, 2)), number.sum(axis=(0, 1, 3))
+    soft = np.minimum((seen_g + care.doubt) / (all_g + care.doubt), care.floor)
+    return joint, np.maximum(seen_g / all_g, soft), seen_lam / all_lam
 
 
 @pytest.mark.parametrize("by_outcome", [True, False])
@@ -61,9 +62,10 @@ def one_map(table, pi, g, lam, by_outcome, prior):
 @pytest.mark.parametrize("K", [2, 4])
 def test_one_map_is_expectation_and_maximisation(by_outcome, mediator_missing, K):
     table, parts, theta = parameters(K, 3, by_outcome, mediator_missing)
-    joint, g, lam = one_map(table, *parts, by_outcome, 0.05)
+    care = likelihood.REPORTING._replace(prior=0.05)
+    joint, g, lam = one_map(table, *parts, by_outcome, care)
     out, columns = np.full(len(theta), np.nan), np.empty(3)
-    arguments = (table, LEVELS, by_outcome, theta, out, 0.05)
+    arguments = (table, LEVELS, by_outcome, theta, out, care)
     value, tilt = likelihood.step.py_func(*arguments, np.nan, 0.3, columns, True)
     assert value == pytest.approx(log_likelihood(table, cells(*parts, by_outcome)), rel=1e-12)
     assert tilt == 0
@@ -80,6 +82,58 @@ def test_one_map_is_expectation_and_maximisation(by_outcome, mediator_missing, K
     assert out[3 * K :] == pytest.approx(expected[3 * K :], rel=1e-12)
 
 
+def test_the_chance_with_a_soft_floor_by_brute_force():
+    """Against a dense grid: above the floor, below it, and at its kink."""
+    grid = np.concatenate([np.geomspace(1e-7, 0.5, 200_000), np.linspace(0.5, 1, 20_000)[1:-1]])
+    places = set()
+    for doubt, floor in ((2.0, 0.1), (0.5, 0.3), (7.0, 0.02)):
+        care = likelihood.CHOOSING._replace(doubt=doubt, floor=floor)
+        for seen, total in [(0, 3), (0, 400), (0, 1e5), (1, 60), (3, 1000), (9, 95), (30, 250), (60, 80.5)]:
+            values = seen * np.log(grid) + (total - seen) * np.log1p(-grid)
+            values += doubt * np.log(np.minimum(grid / floor, 1))
+            found = likelihood.likeliest_chance.py_func(float(seen), float(total), 0.6, care)
+            assert found == pytest.approx(grid[np.argmax(values)], rel=1e-4)
+            places.add("floor" if found == floor else "above" if found > floor else "below")
+        assert likelihood.likeliest_chance.py_func(0.0, 0.0, 0.01, care) == 0.01
+    assert places == {"floor", "above", "below"}
+    free = likelihood.REPORTING
+    assert likelihood.likeliest_chance.py_func(1.0, 1e6, 0.6, free) == 1e-6
+    assert likelihood.likeliest_chance.py_func(0.0, 5.0, 0.6, free) == 0
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_one_map_with_a_soft_floor(model):
+    """It counts in the value that is returned, and no map lowers that value; lambda has no floor."""
+    by_outcome, mediator_missing = MODELS[model]
+    care = likelihood.CHOOSING._replace(prior=0.0, doubt=3.0, floor=0.5)
+    table, _, theta = parameters(3, 3, by_outcome, mediator_missing, seed=7)
+    columns, before, below = np.empty(3), -np.inf, 0
+    for _ in range(40):
+        parts = theta[:9].reshape(3, 3), theta[9:12], theta[12:]
+        out = np.empty(len(theta))
+        value, _ = likelihood.step.py_func(
+            table, LEVELS, by_outcome, theta, out, care, np.nan, 0.0, columns, True
+        )
+        cost = floor_cost(parts[1], care)
+        assert value == pytest.approx(log_likelihood(table, cells(*parts, by_outcome)) - cost, rel=1e-12)
+        assert value > before - 1e-9
+        joint, new_g, new_lam = one_map(table, *parts, by_outcome, care)
+        assert out == pytest.approx(np.concatenate([joint.ravel() / joint.sum(), new_g, new_lam]), rel=1e-12)
+        theta, before, below = out, value, below + (cost > 0.01)
+    assert below > 20
+
+
+def test_what_the_soft_floor_costs():
+    """g = .001 costs 9.2 when choosing, g above .1 nothing; reporting has no floor."""
+    care = likelihood.CHOOSING
+    cost = likelihood.floor_cost.py_func
+    theta = np.array([0.0, 0.001, 0.1, 0.9, 0.001])  # one of pi, three of g, one of lambda
+    assert cost(theta, 1, 4, care) == pytest.approx(2 * np.log(100), rel=1e-12)
+    assert cost(theta, 2, 4, care) == 0
+    assert (care.doubt, care.floor) == (2.0, 0.1)
+    assert (likelihood.REPORTING.doubt, likelihood.REPORTING.floor) == (0.0, 0.0)
+
+
 @pytest.mark.parametrize("by_outcome", [True, False])
 def test_a_chance_of_which_nothing_is_known_stays(by_outcome):
     """No pulls at one mediator level and one outcome level, which pi excludes."""
@@ -88,7 +142,8 @@ def test_a_chance_of_which_nothing_is_known_stays(by_outcome):
     pi[1] = pi[:, 2] = 0.0
     theta = np.concatenate([pi.ravel() / pi.sum(), g, lam])
     out = np.empty(len(theta))
-    likelihood.step.py_func(table, LEVELS, by_outcome, theta, out, 0.0, np.nan, 0.0, np.empty(3), True)
+    care = likelihood.CHOOSING._replace(prior=0.0)
+    likelihood.step.py_func(table, LEVELS, by_outcome, theta, out, care, np.nan, 0.0, np.empty(3), True)
     kept = 2 if by_outcome else 1
     assert (out[9 + kept], out[13]) == (g[kept], lam[1])
     assert not np.any(out[9:][[0, 3, 5]] == theta[9:][[0, 3, 5]])
@@ -146,7 +201,7 @@ def squarem_by_hand(table, theta, by_outcome, care, target):
         return vector[: K * L].reshape(K, L), vector[K * L : -K], vector[-K:]
 
     def mapped(vector):
-        joint, g, lam = one_map(table, *parts(vector), by_outcome, care.prior)
+        joint, g, lam = one_map(table, *parts(vector), by_outcome, care)
         pi = joint / joint.sum()
         if np.isfinite(target):
             d = LEVELS - target
@@ -158,7 +213,7 @@ def squarem_by_hand(table, theta, by_outcome, care, target):
         return np.concatenate([pi.ravel(), g, lam])
 
     def value(vector):
-        return log_likelihood(table, cells(*parts(vector), by_outcome))
+        return log_likelihood(table, cells(*parts(vector), by_outcome)) - floor_cost(parts(vector)[1], care)
 
     two, before, maps, back = theta, -np.inf, 0, 0
     if np.isfinite(target):
@@ -190,7 +245,7 @@ def test_cycles_of_a_fit_by_hand(model, target):
     for seed in range(6):
         table, _, first = parameters(3, 3, by_outcome, mediator_missing, seed)
         for maps, gain in ((3, -np.inf), (6, -np.inf), (7, -np.inf), (30, -np.inf), (300, 0.05)):
-            care = likelihood.CHOOSING._replace(prior=0.02, maps=maps, gain=gain)
+            care = likelihood.CHOOSING._replace(prior=0.02, maps=maps, gain=gain, floor=0.5)
             expected, end, back = squarem_by_hand(table, first, by_outcome, care, target)
             theta = first.copy()
             value = fit(table, LEVELS, by_outcome, theta, care, target, work)
@@ -208,13 +263,22 @@ def test_starts_by_hand(by_outcome):
     def line(n, way):
         return np.full(n, 0.7) if way == 0 else np.linspace(0.3, 0.95, n)[::-way]
 
-    for shape, ways in enumerate([(0, 0), (1, 1), (-1, -1), (1, -1), (-1, 1)]):
+    def hidden(n, k):
+        return np.where(np.arange(n) == k, 0.1, 0.9)
+
+    lines = [(line(size, o), line(4, q)) for o, q in [(0, 0), (1, 1), (-1, -1), (1, -1), (-1, 1)]]
+    shapes = lines + [(hidden(size, k), hidden(4, -1)) for k in range(size)]
+    shapes += [(hidden(size, -1), hidden(4, m)) for m in range(4)]
+    shapes += [] if by_outcome else [(hidden(4, m), hidden(4, m)) for m in range(4)]
+    assert likelihood.number_of_starts.py_func(table, by_outcome) == len(shapes)
+    for shape, (g, lam) in enumerate(shapes):
         likelihood.start.py_func(table, by_outcome, theta, shape)
-        g, lam = line(size, ways[0]), line(4, ways[1])
         assert theta[12:] == pytest.approx(np.concatenate([g, lam]), rel=1e-12)
         pi = (table[:4, :3] + 0.5) / (g[None, :] if by_outcome else g[:, None])
         assert theta[:12] == pytest.approx(pi.ravel() / pi.sum(), rel=1e-12)
     assert likelihood.chance_at.py_func(0, 1, 1) == 0.95  # a single level is the first one
+    table[-1] = 0.0  # no mediator is missing: none is hidden
+    assert likelihood.number_of_starts.py_func(table, by_outcome) == 5 + size
 
 
 def test_loosening_by_hand():
@@ -240,10 +304,10 @@ def test_sizes():
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_maximum_is_the_best_of_its_starts(model):
-    """Choosing: each of three starts ends where its log likelihood is the one returned, and the best is kept."""
+    """Choosing: each of three starts ends where its value is the one returned, and the best is kept."""
     by_outcome, mediator_missing = MODELS[model]
     fit, maximise = link(likelihood.fit.py_func), link(likelihood.maximise.py_func)
-    differ = 0
+    differ, care = 0, likelihood.CHOOSING._replace(floor=0.4)
     for seed in range(8):
         table, _, theta = parameters(3, 3, by_outcome, mediator_missing, seed)
         work = np.empty(likelihood.work_size(3, 3, by_outcome))
@@ -254,9 +318,10 @@ def test_the_maximum_is_the_best_of_its_starts(model):
                 likelihood.start.py_func(table, by_outcome, end, shape)
             else:
                 likelihood.loosen.py_func(end, 9)
-            value = fit(table, LEVELS, by_outcome, end, likelihood.CHOOSING, np.nan, work)
+            value = fit(table, LEVELS, by_outcome, end, care, np.nan, work)
             parts = end[:9].reshape(3, 3), end[9:12], end[12:]
-            assert value == pytest.approx(log_likelihood(table, cells(*parts, by_outcome)), abs=1e-8)
+            expected = log_likelihood(table, cells(*parts, by_outcome)) - floor_cost(parts[1], care)
+            assert value == pytest.approx(expected, abs=1e-8)
             ends.append((value, end))
         differ += np.ptp([value for value, _ in ends]) > 0.01
         for starts, warm, used in (
@@ -265,7 +330,6 @@ def test_the_maximum_is_the_best_of_its_starts(model):
             (0, True, ends[3:]),
         ):
             found = theta.copy()
-            care = likelihood.CHOOSING
             value = maximise(table, LEVELS, by_outcome, found, care, np.nan, starts, warm, work)
             best, end = max(used, key=lambda pair: pair[0])
             assert value == best
@@ -452,7 +516,9 @@ def test_the_shortcut_for_choosing_is_the_maximum():
     for _ in range(30):
         table, _ = random_table(rng, 3, 3, 3000, True, False)
         theta = np.empty(likelihood.size(3, 3, True))
-        feasible = profile.solved.py_func(table, theta, np.empty(likelihood.work_size(3, 3, True)))
+        feasible = profile.solved.py_func(
+            table, theta, likelihood.REPORTING, np.empty(likelihood.work_size(3, 3, True))
+        )
         assert feasible == solve_mnar(table, np.linspace(0, 1, 3)).feasible
         if feasible:
             fit = fitted(table, True)
@@ -461,4 +527,4 @@ def test_the_shortcut_for_choosing_is_the_maximum():
             taken += 1
     assert 10 <= taken < 30
     missing, _ = random_table(rng, 3, 3, 3000, True, True)
-    assert not profile.solved.py_func(missing, theta, np.empty(200))
+    assert not profile.solved.py_func(missing, theta, likelihood.REPORTING, np.empty(200))

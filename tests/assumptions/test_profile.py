@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.assumptions.tables import cells, log_likelihood, random_table
+from tests.assumptions.tables import cells, floor_cost, log_likelihood, random_table
 from tests.assumptions.test_likelihood import LEVELS, MODELS
 from truant.assumptions import likelihood, profile
 from truant.assumptions.exact import LikelihoodFit, exact_limit, exact_maximum, exact_profile
@@ -13,13 +13,22 @@ from truant.compile import link
 CARES = {"choosing": (likelihood.CHOOSING, 0.03), "reporting": (likelihood.REPORTING, 1e-5)}
 
 
-def value_at(table, theta, by_outcome):
-    """Log likelihood and mean outcome of a vector of parameters."""
+def value_at(table, theta, by_outcome, care=None):
+    """Log likelihood and mean outcome of a vector of parameters, less the cost of care's soft floor."""
     K, L = table.shape[0] - 1, table.shape[1] - 1
-    pi = theta[: K * L].reshape(K, L)
-    return log_likelihood(table, cells(pi, theta[K * L : -K], theta[-K:], by_outcome)), pi.sum(
-        axis=0
-    ) @ LEVELS
+    pi, g, lam = theta[: K * L].reshape(K, L), theta[K * L : -K], theta[-K:]
+    value = log_likelihood(table, cells(pi, g, lam, by_outcome)) - floor_cost(g, care)
+    return value, pi.sum(axis=0) @ LEVELS
+
+
+def floored_maximum(table, by_outcome, theta=None):
+    """The maximum with the soft floor of choosing, found with the care of reporting."""
+    K, L = table.shape[0] - 1, table.shape[1] - 1
+    care = likelihood.REPORTING._replace(doubt=likelihood.CHOOSING.doubt, floor=likelihood.CHOOSING.floor)
+    theta = np.empty(likelihood.size(K, L, by_outcome)) if theta is None else theta
+    work = np.empty(likelihood.work_size(K, L, by_outcome))
+    maximise = link(likelihood.maximise.py_func)
+    return maximise(table, LEVELS, by_outcome, theta, care, np.nan, care.starts, False, work)
 
 
 def fitted(model, seed, pulls=300, K=3):
@@ -131,13 +140,24 @@ def test_the_shortcut_by_hand():
     x = np.linalg.solve(table[:2, :2], table[:2, 2])
     assert x.min() > 0
     theta = np.empty(8)
-    assert profile.solved.py_func(table, theta, np.empty(50))
+    free, floored = likelihood.REPORTING, likelihood.CHOOSING
+    assert profile.solved.py_func(table, theta, free, np.empty(50))
     pi = table[:2, :2] * (1 + x) / table.sum()
     assert theta == pytest.approx(np.concatenate([pi.ravel(), 1 / (1 + x), [1, 1]]), rel=1e-12)
     assert pi.sum() == pytest.approx(1)
+    least, kept = 1 / (1 + x.max()), theta.copy()
+    for floor, below in ((0.999 * least, False), (1.001 * least, True)):  # then it is not the maximum
+        theta[:] = 7.0
+        assert profile.solved.py_func(table, theta, floored._replace(floor=floor), np.empty(50)) != below
+        assert theta.tolist() == ([7.0] * 8 if below else kept.tolist())
     table[0, :2] = 2 * table[1, :2]
-    assert not profile.solved.py_func(table, theta, np.empty(50))  # singular
-    assert not profile.solved.py_func(np.ones((4, 3)) * [1, 2, 3], np.empty(11), np.empty(50))  # K is not L
+    assert not profile.solved.py_func(table, theta, free, np.empty(50))  # singular
+    table[0] = [30, 6, 1]  # negative odds: what was there stays, to start from
+    assert not profile.solved.py_func(table, theta, free, np.empty(50))
+    assert theta.tolist() == [7.0] * 8
+    assert not profile.solved.py_func(
+        np.ones((4, 3)) * [1, 2, 3], np.empty(11), free, np.empty(50)
+    )  # K is not L
 
 
 @pytest.mark.parametrize("K", [2, 3, 4])
@@ -145,19 +165,20 @@ def test_the_shortcut_by_hand():
 def test_choosing_keeps_what_it_found(model, K):
     """Values at the knots, and in memory K, the maximum, and at each knot its value and a state that has it."""
     fill, knots = link(profile.fill_from_likelihood.py_func), np.array([-1.5, 0.0, 1.0, 2.5])
+    care = likelihood.CHOOSING
     for seed in range(4):
         fit, by_outcome, work = fitted(model, seed, K=K)
         P = len(fit.theta)
         memory, values = np.zeros(1 + P + 4 * (1 + P)), np.zeros(4)
         for _ in range(2):  # cold, then warm
             fill(fit.table, by_outcome, memory, LEVELS, knots, values, work)
-            highest, mean = value_at(fit.table, memory[1 : 1 + P], by_outcome)
+            highest, mean = value_at(fit.table, memory[1 : 1 + P], by_outcome, care)
             kept = memory[1 + P :].reshape(4, 1 + P)
             assert memory[0] == K
-            assert highest > fit.log_likelihood - 0.1
+            assert fit.log_likelihood + 1e-6 > highest > floored_maximum(fit.table, by_outcome) - 0.1
             assert values[1] == pytest.approx(mean, abs=1e-12)
             for k in (0, 2, 3):
-                value, mean = value_at(fit.table, kept[k, 1:], by_outcome)
+                value, mean = value_at(fit.table, kept[k, 1:], by_outcome, care)
                 assert values[k] == kept[k, 0] == pytest.approx(mean, abs=1e-8)
                 assert np.sqrt(2 * (highest - value)) == pytest.approx(abs(knots[k]), rel=0.031)
             assert np.all(np.diff(values) > 0)
@@ -184,14 +205,15 @@ def test_choosing_starts_anew_when_a_level_is_added():
 def test_a_higher_maximum_is_taken_when_choosing():
     """Small tables with several maxima: no state at a knot may be likelier than the maximum it is measured from."""
     fill, knots = link(profile.fill_from_likelihood.py_func), np.array([-2.0, 0.0, 1.0, 2.5])
+    care = likelihood.CHOOSING
     for K, seed in [(K, seed) for K in (3, 4) for seed in range(150)]:
         table, _ = random_table(np.random.default_rng(seed), K, 3, [20, 60, 200][seed % 3], True)
         P = likelihood.size(K, 3, True)
         memory, values = np.zeros(1 + P + 4 * (1 + P)), np.zeros(4)
         fill(table, True, memory, LEVELS, knots, values, np.empty(likelihood.work_size(K, 3, True)))
-        highest, _ = value_at(table, memory[1 : 1 + P], True)
+        highest, _ = value_at(table, memory[1 : 1 + P], True, care)
         states = memory[1 + P :].reshape(4, 1 + P)[[0, 2, 3], 1:]
-        assert max(value_at(table, state, True)[0] for state in states) <= highest + 0.01
+        assert max(value_at(table, state, True, care)[0] for state in states) <= highest + 0.01
 
 
 def test_choosing_tries_several_starts():
@@ -202,8 +224,120 @@ def test_choosing_tries_several_starts():
         table, _ = random_table(np.random.default_rng(seed), 3, 3, 300, True)
         memory = np.zeros(2 * (1 + P))
         fill(table, True, memory, LEVELS, np.zeros(1), np.zeros(1), work)
-        found, _ = value_at(table, memory[1 : 1 + P], True)
-        assert found > LikelihoodFit(table, LEVELS, True).log_likelihood - 0.2
+        found, _ = value_at(table, memory[1 : 1 + P], True, likelihood.CHOOSING)
+        assert found > floored_maximum(table, True) - 0.2
+
+
+def test_a_level_never_seen_cannot_hide_for_ever_when_choosing():
+    """The limit falls with the number of pulls, and is the one that the soft floor gives; without it, it stays."""
+    shares = np.array([[60.0, 20.0, 0.0, 40.0], [20.0, 60.0, 0.0, 40.0], [20.0, 20.0, 0.0, 20.0], [0.0] * 4])
+    P, work = likelihood.size(3, 3, True), np.empty(2 * likelihood.work_size(3, 3, True))
+    fill, search = link(profile.fill_from_likelihood.py_func), link(profile.profile.py_func)
+    care = likelihood.REPORTING._replace(doubt=likelihood.CHOOSING.doubt, floor=likelihood.CHOOSING.floor)
+    limits, free = [], []
+    for pulls in (1e3, 1e4, 1e5):
+        table, values = pulls * shares / shares.sum(), np.zeros(2)
+        fill(table, True, np.zeros(1 + P + 2 * (1 + P)), LEVELS, np.array([0.0, 3.0]), values, work)
+        best = np.empty(P)
+        highest = floored_maximum(table, True, best)
+        value = search(table, LEVELS, True, values[1], best, care, best.copy(), work)
+        assert np.sqrt(2 * (highest - value)) == pytest.approx(3.0, rel=0.1)  # loose stops
+        limits.append(values[1])
+        free.append(LikelihoodFit(table, LEVELS, True).at(3.0))
+    assert limits[0] < 0.1
+    assert limits[2] < limits[1] < -0.2  # the mean of what is seen is -.25
+    assert min(free) > 0.5
+
+
+# how a maximum is missed, and how a flat one is noticed
+
+# a level is hidden: an outcome, a mediator, or a mediator together with its outcome
+HIDDEN = [
+    ("mnar", [[3, 2, 0, 14, 18], [51, 11, 1, 34, 11], [0, 14, 0, 11, 4], [16, 82, 2, 2, 24], [0] * 5]),
+    (
+        "both-mnar",
+        [[6, 3, 142, 1, 19], [22, 2, 3, 4, 29], [0, 0, 1, 1, 0], [5, 1, 5, 20, 6], [6, 1, 17, 5, 1]],
+    ),
+    (
+        "both-mnar",
+        [[42, 22, 23, 38, 13], [1, 0, 0, 0, 0], [0, 33, 50, 18, 13], [3, 0, 1, 2, 0], [7, 16, 5, 10, 3]],
+    ),
+    (
+        "mediator-mnar",
+        [[17, 66, 8, 27, 19], [8, 16, 48, 24, 1], [0, 1, 0, 1, 0], [0, 6, 2, 12, 1], [6, 4, 11, 18, 4]],
+    ),
+    (
+        "mediator-mnar",
+        [[3, 1, 1, 1, 4], [0, 0, 0, 0, 3], [3, 29, 11, 26, 13], [40, 70, 13, 10, 22], [4, 5, 1, 10, 30]],
+    ),
+]
+
+
+@pytest.mark.parametrize(("model", "table"), HIDDEN)
+def test_a_hidden_level_is_found(model, table):
+    """The five starts over straight lines end .7 or more below the maximum; none of 60 random ones is above it."""
+    table, levels, by_outcome = np.array(table, float), np.linspace(0, 1, 4), MODELS[model][0]
+    found = LikelihoodFit(table, levels, by_outcome)
+    assert found.ends[:5, 0].max() < found.log_likelihood - 0.7
+    rng, work, values = np.random.default_rng(1), np.empty(likelihood.work_size(4, 4, by_outcome)), []
+    fit = link(likelihood.fit.py_func)
+    for _ in range(60):
+        chances = 0.02 + 0.96 * rng.beta(0.7, 0.7, 8)
+        theta = np.concatenate([0.98 * rng.dirichlet(np.ones(16)) + 0.02 / 16, chances])
+        values.append(fit(table, levels, by_outcome, theta, likelihood.REPORTING, np.nan, work))
+    assert max(values) == pytest.approx(found.log_likelihood, abs=1e-4)
+
+
+def test_a_hidden_level_is_found_at_a_given_mean():
+    """From straight lines, the state at the maximum and that mixed with a flat one, l(u) is .14 too low."""
+    table = [[35, 18, 2, 25, 33], [1, 7, 1, 3, 1], [7, 6, 2, 35, 20], [1, 68, 1, 9, 25], [0] * 5]
+    fit, u = LikelihoodFit(np.array(table, float), np.linspace(0, 1, 4), True), 0.589
+    lines, search = likelihood.REPORTING._replace(profile_starts=5), link(profile.profile.py_func)
+    value = search(fit.table, fit.levels, True, u, fit.theta, lines, fit.theta.copy(), fit._work())
+    assert fit.log_likelihood_at(u) > value + 0.1
+
+
+def test_a_flat_maximum_is_noticed():
+    """The top level was never seen, and what is missing can be made of the others alone, or of it alone."""
+    shares = np.array([[60.0, 20.0, 0.0, 40.0], [20.0, 60.0, 0.0, 40.0], [20.0, 20.0, 0.0, 20.0], [0.0] * 4])
+    low = (-1.0 + 0.5) / 2  # as in the rows that were seen
+    high = 2 / 3 * low + 1 / 3 * 2.0
+    for pulls in (300, 30_000):
+        fit = LikelihoodFit(pulls / 300 * shares, LEVELS, True)
+        assert fit.plateau == pytest.approx((low, high), abs=0.5 / np.sqrt(pulls))
+        for u in fit.plateau:
+            assert fit.log_likelihood_at(u) == pytest.approx(fit.log_likelihood - 0.001, abs=1e-4)
+
+
+def test_too_few_mediator_levels_leave_a_plateau():
+    table = np.array([[50.0, 10.0, 30.0, 30.0], [10.0, 40.0, 30.0, 40.0], [0.0] * 4])
+    low, high = LikelihoodFit(table, LEVELS, True).plateau
+    assert high - low > 0.1
+
+
+def test_two_maxima_of_the_same_height_are_a_plateau():
+    fit, _, _ = fitted("mnar", 3, pulls=3000)
+    assert fit.plateau is None
+    mean, width = fit.mean, fit.at(1.959963984540054) - fit.at(-1.959963984540054)
+    for below, away, noticed in ((0.0009, 0.11, True), (0.0011, 0.11, False), (0.0009, 0.09, False)):
+        fit, _, _ = fitted("mnar", 3, pulls=3000)
+        fit.ends[0] = fit.log_likelihood - below, mean + away * width
+        assert (fit.plateau is not None) == noticed
+        if noticed:
+            assert fit.plateau[0] < mean
+            assert fit.plateau[1] == mean + away * width
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_an_ordinary_maximum_is_no_plateau(model):
+    by_outcome, mediator_missing = MODELS[model]
+    rng = np.random.default_rng(3)
+    pi = 0.7 * np.eye(3) / 3 + 0.3 * rng.dirichlet(np.ones(9)).reshape(3, 3)
+    g, lam = np.array([0.4, 0.7, 0.9]), np.array([0.5, 0.8, 0.7]) if mediator_missing else np.ones(3)
+    for pulls in (200, 2000, 20_000):
+        for table in rng.multinomial(pulls, cells(pi, g, lam, by_outcome).ravel(), size=5):
+            fit = LikelihoodFit(table.reshape(4, 4).astype(float), LEVELS, by_outcome)
+            assert fit.plateau is None
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -213,8 +347,10 @@ def test_scratch_space_may_hold_anything(model):
     for junk in (0.0, np.nan):
         work[:] = junk
         theta = np.full(len(fit.theta), np.nan)
-        highest = exact_maximum(fit.table, LEVELS, by_outcome, theta, work)
-        assert highest == fit.log_likelihood
+        ends = np.full(fit.ends.shape, np.nan)
+        highest = exact_maximum(fit.table, LEVELS, by_outcome, theta, ends, work)
+        assert highest == fit.log_likelihood == ends[:, 0].max()
+        assert ends.tolist() == fit.ends.tolist()
         work[:] = junk
         value = exact_profile(fit.table, LEVELS, by_outcome, 0.4, theta, work)
         work[:] = junk

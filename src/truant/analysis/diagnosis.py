@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,6 +44,7 @@ def warnings(
     found += _winners(labels, beliefs)
     found += _cells(counts, labels)
     found += _linear(counts, labels, beliefs)
+    found += _flat(labels, beliefs)
     return found + _contradicted(tests)
 
 
@@ -129,6 +131,22 @@ def _linear(counts: Counts, labels: Labels, beliefs: Sequence[Belief]) -> list[W
                     "observed: the likelihood estimate stays possible, but chance or a wrong assumption is at work."
                 )
                 found.append(Warning("linear-infeasible", message, name, float(solution.odds.min())))
+    return found
+
+
+def _flat(labels: Labels, beliefs: Sequence[Belief]) -> list[Warning]:
+    found = []
+    for belief in beliefs:
+        for name, fit in zip(labels.arms, belief.fits, strict=False):
+            if fit.plateau is None:
+                continue
+            low, high = fit.plateau
+            decimals = max(0, 1 - math.floor(math.log10(high - low)))
+            message = (
+                f"Under {belief.name}, means of arm {name!r} as different as {low:,.{decimals}f} and "
+                f"{high:,.{decimals}f} fit the data equally well: use its interval, not its mean."
+            )
+            found.append(Warning("flat-likelihood", message, name, high - low))
     return found
 
 

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
-from truant.assumptions.likelihood import REPORTING, copy, fit, maximise, mean_outcome, size, work_size
+from truant.assumptions.likelihood import (
+    REPORTING,
+    copy,
+    fit,
+    mean_outcome,
+    number_of_starts,
+    size,
+    start,
+    work_size,
+)
 from truant.assumptions.profile import first_guess, limit, profile
 from truant.compile import entry
 from truant.setting import FloatArray
 
+# Around an ordinary (quadratic) maximum, log likelihoods within TIE of it have means within sqrt(2 TIE) = .045
+# standard errors, so that any two of them are less than .09/3.92 = 2.3% of the 95% interval apart: two means that
+# tie and are further apart than CLEARLY of its width lie on a plateau, or on two maxima of the same height.
+TIE = 0.001
+CLEARLY = 0.1
+Z_95 = 1.959963984540054
+
 
 @entry
 def exact_maximum(
-    C: FloatArray, levels: FloatArray, by_outcome: bool, theta: FloatArray, work: FloatArray
+    C: FloatArray, levels: FloatArray, by_outcome: bool, theta: FloatArray, ends: FloatArray, work: FloatArray
 ) -> float:
-    """The maximum for reporting: tight stop."""
-    return maximise(C, levels, by_outcome, theta, REPORTING, np.nan, REPORTING.starts, False, work)
+    """The maximum for reporting: tight stop. `ends` gets log L and mean outcome that each start came to."""
+    trial, rest = work[: len(theta)], work[len(theta) :]
+    best = -np.inf
+    for shape in range(len(ends)):
+        start(C, by_outcome, trial, shape)
+        value = fit(C, levels, by_outcome, trial, REPORTING, np.nan, rest)
+        ends[shape, 0], ends[shape, 1] = value, mean_outcome(trial, levels, C.shape[0] - 1)
+        if value > best:
+            best = value
+            copy(theta, trial)
+    return best
 
 
 @entry
@@ -57,7 +84,12 @@ class LikelihoodFit:
         K, L = C.shape[0] - 1, C.shape[1] - 1
         self.table, self.levels, self.by_outcome = np.ascontiguousarray(C), np.asarray(levels), by_outcome
         self.theta = np.empty(size(K, L, by_outcome))
-        self.log_likelihood = exact_maximum(self.table, self.levels, by_outcome, self.theta, self._work())
+        starts = number_of_starts.py_func(self.table, by_outcome)  # type: ignore[attr-defined]
+        self.ends = np.empty((min(starts, REPORTING.starts), 2))  # log L and mean, from each start
+        self.log_likelihood = float(
+            exact_maximum(self.table, self.levels, by_outcome, self.theta, self.ends, self._work())
+        )
+        self._limits = {0.0: self.mean}  # a search costs more than everything else here
 
     @property
     def joint(self) -> FloatArray:
@@ -81,14 +113,25 @@ class LikelihoodFit:
         """Sum y pi[m,y]."""
         return float(self.joint.sum(axis=0) @ self.levels)
 
+    @functools.cached_property
+    def plateau(self) -> tuple[float, float] | None:
+        """The lowest and the highest mean that fit equally well; None if they are hardly different."""
+        least = self.log_likelihood - TIE
+        tied = self.ends[self.ends[:, 0] > least, 1]
+        clear = CLEARLY * (self.at(Z_95) - self.at(-Z_95))
+        beside = [u for u in (self.mean - clear, self.mean + clear) if self.levels[0] < u < self.levels[-1]]
+        if np.ptp(tied) <= clear and all(self.log_likelihood_at(u) < least for u in beside):
+            return None
+        z = float(np.sqrt(2 * TIE))
+        return min(self.at(-z), float(tied.min())), max(self.at(z), float(tied.max()))
+
     def at(self, z: float) -> float:
         """The value whose signed root is z."""
-        if z == 0:
-            return self.mean
-        best, work = self.theta.copy(), self._work()  # at(0) stays the mean, should a higher maximum turn up
-        return float(
-            exact_limit(self.table, self.levels, self.by_outcome, float(z), best, self.log_likelihood, work)
-        )
+        if z not in self._limits:
+            best = self.theta.copy()  # at(0) stays the mean, should a higher maximum turn up
+            search = (float(z), best, self.log_likelihood, self._work())
+            self._limits[z] = float(exact_limit(self.table, self.levels, self.by_outcome, *search))
+        return self._limits[z]
 
     def log_likelihood_at(self, u: float) -> float:
         """l(u), the greatest log likelihood with mean outcome u."""

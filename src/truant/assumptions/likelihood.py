@@ -19,6 +19,8 @@ from truant.compile import hot, lean
 from truant.setting import FloatArray
 
 MINUTE = 1e-300  # keeps logarithms and divisions finite
+LINES = 5  # starts whose chances are a straight line over the levels
+EVERY = 1000  # more starts than there are: all of them
 
 
 class Care(NamedTuple):
@@ -27,13 +29,26 @@ class Care(NamedTuple):
     prior: float  # added to each cell in the pi-step alone
     gain: float  # stop when a SQUAREM cycle gains less
     maps: int  # stop after so many EM maps
-    starts: int  # fresh starts for the maximum
+    starts: int  # fresh starts for the maximum, at most: see `start`
     profile_starts: int  # and for each constrained maximum, beside the warm ones
     precision: float  # relative, in the root of a limit
+    doubt: float  # strength of the soft floor under g: see `floor_cost`
+    floor: float  # and where it is
 
 
-CHOOSING = Care(prior=0.001, gain=0.001, maps=400, starts=3, profile_starts=0, precision=0.03)
-REPORTING = Care(prior=1e-9, gain=1e-8, maps=100_000, starts=5, profile_starts=5, precision=1e-5)
+CHOOSING = Care(
+    prior=0.001, gain=0.001, maps=400, starts=3, profile_starts=0, precision=0.03, doubt=2.0, floor=0.1
+)
+REPORTING = Care(
+    prior=1e-9,
+    gain=1e-8,
+    maps=100_000,
+    starts=EVERY,
+    profile_starts=EVERY,
+    precision=1e-5,
+    doubt=0.0,
+    floor=0.0,
+)
 
 
 def size(K: int, L: int, by_outcome: bool) -> int:
@@ -60,7 +75,7 @@ def step(
     by_outcome: bool,
     theta: FloatArray,
     out: FloatArray,
-    prior: float,
+    care: Care,
     target: float,
     tilt: float,
     columns: FloatArray,
@@ -68,10 +83,10 @@ def step(
 ) -> tuple[float, float]:
     """One EM map from `theta` to `out`; returns log L at `theta` (if asked to `weigh` it), and the tilt.
 
-    Logarithms are most of its cost.
+    Logarithms are most of its cost. Where `care` has a soft floor, log L includes it (`floor_cost`).
 
     With a finite `target` the new pi has mean outcome `target`: the M-step is the same with one tilt,
-    pi = c/(sum(c) (1 + t (y - target))). `prior` is added to each cell in the pi-step alone.
+    pi = c/(sum(c) (1 + t (y - target))). The prior is added to each cell in the pi-step alone.
     """
     K, L = C.shape[0] - 1, C.shape[1] - 1
     g, lam = K * L, K * L + (L if by_outcome else K)
@@ -109,27 +124,59 @@ def step(
             total = spread_over_mediators(C, by_outcome, theta, out, y)
             if weigh:
                 log_likelihood += C[K, y] * np.log(total + MINUTE)
-    to_chances(theta, out, K, L, by_outcome)
-    return log_likelihood, normalise(levels, out, K, prior, target, tilt, columns)
+    if weigh and care.doubt > 0.0:
+        log_likelihood -= floor_cost(theta, g, lam, care)
+    to_chances(theta, out, K, L, by_outcome, care)
+    return log_likelihood, normalise(levels, out, K, care.prior, target, tilt, columns)
 
 
 @lean
-def to_chances(theta: FloatArray, out: FloatArray, K: int, L: int, by_outcome: bool) -> None:
-    """M-step of the chances to be seen: expected seen over expected in all; as before where there are none."""
+def floor_cost(theta: FloatArray, g: int, lam: int, care: Care) -> float:
+    """The cost of chances g below the soft floor: the sum of -doubt log(min(g/floor, 1)).
+
+    A level that is never seen fits any table with g near 0; without a cost its probability, and with it the
+    arm's limit, need not fall with the number of pulls. lambda has no floor: with one, mediator-mnar-ucb lost
+    in one world what it gained in another.
+    """
+    cost = 0.0
+    for k in range(g, lam):
+        if theta[k] < care.floor:
+            cost -= care.doubt * np.log((theta[k] + MINUTE) / care.floor)
+    return cost
+
+
+@hot
+def likeliest_chance(seen: float, total: float, before: float, care: Care) -> float:
+    """M-step of one g: the maximum of seen log g + (total - seen) log(1 - g) less the cost of the floor.
+
+    The function is concave with a kink at the floor: its maximum is seen/total if that is above the floor,
+    (seen + doubt)/(total + doubt) if that is below it, else the floor. As before where nothing is expected.
+    """
+    if total <= 0.0:
+        return before
+    chance = seen / total
+    if chance < care.floor:
+        return min((seen + care.doubt) / (total + care.doubt), care.floor)
+    return chance
+
+
+@lean
+def to_chances(theta: FloatArray, out: FloatArray, K: int, L: int, by_outcome: bool, care: Care) -> None:
+    """M-step of the chances to be seen, from the expected numbers seen; as before where none are expected."""
     g, lam = K * L, K * L + (L if by_outcome else K)
     for m in range(K):
         total = 0.0
         for y in range(L):
             total += out[m * L + y]
         if not by_outcome:
-            out[g + m] = out[g + m] / total if total > 0.0 else theta[g + m]
+            out[g + m] = likeliest_chance(out[g + m], total, theta[g + m], care)
         out[lam + m] = out[lam + m] / total if total > 0.0 else theta[lam + m]
     if by_outcome:
         for y in range(L):
             total = 0.0
             for m in range(K):
                 total += out[m * L + y]
-            out[g + y] = out[g + y] / total if total > 0.0 else theta[g + y]
+            out[g + y] = likeliest_chance(out[g + y], total, theta[g + y], care)
 
 
 @lean
@@ -240,20 +287,20 @@ def fit(
     cells = (C.shape[0] - 1) * len(levels)
     tilt, before, maps = 0.0, -np.inf, 0
     if np.isfinite(target):  # a start off the constraint can be likelier than anything on it
-        _, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns, False)
+        _, tilt = step(C, levels, by_outcome, theta, one, care, target, tilt, columns, False)
         copy(theta, one)
     while True:
-        now, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns, True)
+        now, tilt = step(C, levels, by_outcome, theta, one, care, target, tilt, columns, True)
         if now < before:  # the last extrapolation lost: go back to the plain map, which cannot
             copy(theta, two)
-            now, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns, True)
+            now, tilt = step(C, levels, by_outcome, theta, one, care, target, tilt, columns, True)
         maps += 3
         if now - before < care.gain or maps >= care.maps:
             return now
         before = now
-        _, tilt = step(C, levels, by_outcome, one, two, care.prior, target, tilt, columns, False)
+        _, tilt = step(C, levels, by_outcome, one, two, care, target, tilt, columns, False)
         extrapolate(theta, one, two, cells)
-        _, tilt = step(C, levels, by_outcome, theta, one, care.prior, target, tilt, columns, False)
+        _, tilt = step(C, levels, by_outcome, theta, one, care, target, tilt, columns, False)
         copy(theta, one)
 
 
@@ -291,18 +338,36 @@ def chance_at(k: int, levels: int, direction: int) -> float:
 
 
 @lean
-def start(C: FloatArray, by_outcome: bool, theta: FloatArray, shape: int) -> None:
-    """A start off the boundary: chances of being seen flat, falling or rising over the levels.
+def number_of_starts(C: FloatArray, by_outcome: bool) -> int:
+    """The shapes that `start` has for a table; where no mediator is missing, none hides one."""
+    K, L = C.shape[0] - 1, C.shape[1] - 1
+    shapes = LINES + (L if by_outcome else K)
+    if C[K].sum() > 0.0:
+        shapes += K if by_outcome else 2 * K
+    return int(shapes)
 
-    Shapes 0 to 2 do so for outcome and mediator alike, 3 and 4 in opposite directions.
+
+@lean
+def start(C: FloatArray, by_outcome: bool, theta: FloatArray, shape: int) -> None:
+    """A start off the boundary, by the chances of being seen.
+
+    Shapes 0 to 2 are flat, falling or rising over the levels, for outcome and mediator alike; 3 and 4 in
+    opposite directions. Then each level of g is hidden in turn, .1 against .9 elsewhere, then each of lambda,
+    then each of both, if both belong to the mediator.
     """
     K, L = C.shape[0] - 1, C.shape[1] - 1
     g, lam = K * L, K * L + (L if by_outcome else K)
-    direction = 0 if shape == 0 else (1 if shape == 1 or shape == 3 else -1)
-    for k in range(lam - g):
-        theta[g + k] = chance_at(k, lam - g, direction)
-    for m in range(K):
-        theta[lam + m] = chance_at(m, K, direction if shape <= 2 else -direction)
+    if shape < LINES:
+        direction = 0 if shape == 0 else (1 if shape == 1 or shape == 3 else -1)
+        for k in range(lam - g):
+            theta[g + k] = chance_at(k, lam - g, direction)
+        for m in range(K):
+            theta[lam + m] = chance_at(m, K, direction if shape <= 2 else -direction)
+    else:
+        hidden = shape - LINES
+        both = not by_outcome and hidden >= 2 * K
+        for k in range(lam + K - g):
+            theta[g + k] = 0.1 if k == hidden or (both and k % K == hidden % K) else 0.9
     total = 0.0
     for m in range(K):
         for y in range(L):
@@ -351,7 +416,7 @@ def maximise(
     if warm:
         loosen(theta, cells)
         best = fit(C, levels, by_outcome, theta, care, target, rest)
-    for shape in range(starts):
+    for shape in range(min(starts, number_of_starts(C, by_outcome))):
         start(C, by_outcome, trial, shape)
         value = fit(C, levels, by_outcome, trial, care, target, rest)
         if value > best:

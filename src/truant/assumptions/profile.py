@@ -9,6 +9,8 @@ from truant.assumptions.linear import eliminate
 from truant.compile import lean
 from truant.setting import FloatArray
 
+REFITS = 10  # from a higher maximum on the way; along a ridge each gains little
+
 
 @lean
 def profile(
@@ -105,8 +107,11 @@ def first_guess(mean: float, z: float, levels: FloatArray, pulls: float) -> floa
 
 
 @lean
-def solved(C: FloatArray, theta: FloatArray, work: FloatArray) -> bool:
-    """Write the linear solution into `theta`, if there is one: K = L, no mediator missing, no negative odds."""
+def solved(C: FloatArray, theta: FloatArray, care: Care, work: FloatArray) -> bool:
+    """Write the linear solution into `theta`, if there is one that is the maximum.
+
+    That is with K = L, no mediator missing, no negative odds, and no chance below the soft floor.
+    """
     K, L = C.shape[0] - 1, C.shape[1] - 1
     if K != L or C[K].sum() > 0.0:
         return False
@@ -118,8 +123,9 @@ def solved(C: FloatArray, theta: FloatArray, work: FloatArray) -> bool:
         return False
     total = C.sum()
     for y in range(L):
-        if x[y] < 0.0:
+        if x[y] < 0.0 or (1.0 + x[y]) * care.floor > 1.0:
             return False
+    for y in range(L):
         theta[K * L + y] = 1.0 / (1.0 + x[y])
         theta[K * L + L + y] = 1.0
         for m in range(K):
@@ -145,7 +151,7 @@ def fill_from_likelihood(
     P = K * L + (L if by_outcome else K) + K
     warm = memory[0] == K
     best = memory[1 : 1 + P]
-    if by_outcome and solved(C, best, work):  # a feasible linear solution is the maximum
+    if by_outcome and solved(C, best, CHOOSING, work):  # a feasible linear solution is the maximum
         highest = fit(C, levels, by_outcome, best, CHOOSING, np.nan, work)
     else:
         highest = maximise(C, levels, by_outcome, best, CHOOSING, np.nan, CHOOSING.starts, warm, work)
@@ -165,7 +171,7 @@ def fill_from_likelihood(
             guess = first_guess(mean, knots[k], levels, pulls)
             copy(state, best)
         u, higher = limit(C, levels, by_outcome, knots[k], best, highest, guess, state, CHOOSING, work)
-        if higher and again < 3:  # refit from there, and take every knot again
+        if higher and again < REFITS:  # refit from there, and take every knot again
             copy(best, state)
             highest = fit(C, levels, by_outcome, best, CHOOSING, np.nan, work)
             again += 1

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from truant.logs.analyze import analyze
     from truant.policies import Policy
     from truant.policies import named as policy
+    from truant.policies.decider import Decider
     from truant.setting import Setting
     from truant.worlds import make as world
 
 __all__ = [
     "Counts",
+    "Decider",
     "Policy",
     "Setting",
     "Simulation",
@@ -42,6 +44,7 @@ __all__ = [
 # Loaded when first used, so that `import truant` stays quick.
 _PLACES = {
     "Counts": ("truant.counts", "Counts"),
+    "Decider": ("truant.policies.decider", "Decider"),
     "Policy": ("truant.policies", "Policy"),
     "Setting": ("truant.setting", "Setting"),
     "Simulation": ("truant.lab.result", "Simulation"),

@@ -11,6 +11,7 @@ import numpy as np
 from truant.compile import hot, lean
 from truant.setting import FloatArray
 
+HORIZON_GUESS = 4.0  # an unknown horizon is taken to be this many times the rounds so far
 STRAIGHT = (0.0, 1.0)  # two knots say all of a straight at(z)
 CURVED = (-5.5, -3.5, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5, 5.5)
 

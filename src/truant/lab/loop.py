@@ -12,6 +12,7 @@ import numpy as np
 
 from truant.compile import hot
 from truant.counts import record_level, record_real
+from truant.indices.index import HORIZON_GUESS
 from truant.setting import FloatArray, IntArray
 
 # Each returns the outcome as it was counted: about the centre, or its level.
@@ -61,7 +62,6 @@ def _unbound(*arguments: Any) -> Any:
 
 FINISHED, STOPPED, NO_SUCH_ARM = 0, 1, 2
 RENEWAL = 1.5  # all arms are scored anew when the rounds have grown by this factor
-GUESS = 4.0  # an unknown horizon is guessed as this many times the rounds at the last renewal
 
 draw = record = follow = fill = contribute = known = aim = update = choose = _unbound
 POOLED = False  # arms contribute to sums over all arms
@@ -132,7 +132,7 @@ def run(
             if renew:
                 renewal = int(t * RENEWAL) + 1
                 if GUESSES_HORIZON:
-                    log_horizon = np.log(GUESS * t)
+                    log_horizon = np.log(HORIZON_GUESS * t)
                 for k in range(contributions.shape[1]):
                     shared[k] = 0.0
                 for a in range(arms):

@@ -1,0 +1,312 @@
+"""One decision at a time, from counts alone: the same counts give the same scores, in any process."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from truant.compile import link
+from truant.counts import Counts
+from truant.errors import InvalidValue, NotIdentified
+from truant.indices.index import HORIZON_GUESS
+from truant.policies.policy import Policy, named
+from truant.setting import FloatArray, IntArray, Setting, finite, share, whole_number
+
+
+class Scores(NamedTuple):
+    """at(z) of each arm, in the outcome's own units; both have shape (arms, number of z)."""
+
+    z: FloatArray  # where the index looks
+    values: FloatArray
+
+
+class Decider:
+    """Scores, probabilities and choices of a policy, each a pure function of the counts.
+
+    Parameters
+    ----------
+    policy : a name such as "mar-ucb", or a Policy; not an oracle.
+    setting : what is known beforehand; with `minimize`, lower outcomes are better.
+    horizon : number of decisions that are expected in all.
+
+    Examples
+    --------
+    >>> import truant
+    >>> setting = truant.Setting(arms=2, low=0, high=1)
+    >>> counts = truant.Counts.fold(setting, [0, 0, 0, 1, 1, 1], [0] * 6, [1, 0, 1, 0, 0, 0])
+    >>> truant.Decider("mcar-thompson", setting, horizon=1000).probabilities(counts).round(2)
+    array([0.84, 0.16])
+    """
+
+    def __init__(self, policy: Policy | str, setting: Setting, horizon: int) -> None:
+        self.policy = named(policy) if isinstance(policy, str) else policy
+        if self.policy.reveals:
+            raise InvalidValue(
+                f"Policy {self.policy.name!r} sees outcomes that are missing, so it cannot decide from counts."
+            )
+        self.setting = setting
+        self.horizon = whole_number("horizon", horizon, at_least=1)
+        self._inner = setting.maximizing()
+        self._curve = self.policy.curve(self._inner, self.horizon)
+        self._index = self.policy.index
+        self._knots = self._index.knots(self._curve.linear)
+
+    def scores(self, counts: Counts) -> Scores:
+        """at(z) of each arm at the z that the index looks at: one for `ucb`, a grid for `thompson`."""
+        scored = _Scored(self, self._table(counts))
+        sign = -1.0 if self.setting.minimize else 1.0
+        return Scores(sign * scored.z, sign * scored.values)
+
+    def probabilities(self, counts: Counts) -> FloatArray:
+        """The probability of each arm in the next choice."""
+        table = self._table(counts)
+        pulls = counts.pulls
+        if pulls.min() < self._curve.first_pulls:
+            fewest = pulls == pulls.min()
+            return np.asarray(fewest / fewest.sum())
+        self._need_probabilities()
+        return _Scored(self, table).probabilities(np.ones(len(pulls), np.bool_), int(pulls.sum()) + 1)
+
+    def choose(self, counts: Counts, seed: int | np.random.Generator) -> int:
+        """The next arm; randomness and ties are decided by the seed."""
+        table = self._table(counts)
+        rng = seed
+        if not isinstance(rng, np.random.Generator):
+            rng = np.random.Generator(np.random.SFC64(whole_number("seed", rng, at_least=0)))
+        pulls = counts.pulls
+        if pulls.min() < self._curve.first_pulls:
+            return int(rng.choice(np.flatnonzero(pulls == pulls.min())))
+        return _Scored(self, table).choose(int(pulls.sum()) + 1, rng)
+
+    def allocation(
+        self,
+        counts: Counts,
+        *,
+        pending: npt.ArrayLike | None = None,
+        ahead: int = 10,
+        minimum_share: float = 0.0,
+        active: npt.ArrayLike | None = None,
+    ) -> FloatArray:
+        """One probability per arm for the decisions until the counts are next looked at.
+
+        An arm whose first pulls have not settled has an equal share; the others share the rest as the policy says.
+        `ucb` counts pending pulls as if they came out like the settled ones, chooses the next `ahead` arms in turn,
+        each pending from then on, and gives every arm its share of them.
+
+        Parameters
+        ----------
+        counts : pulls whose outcome is observed, or known to be missing.
+        pending : further pulls of each arm, whose outcome may still come.
+        ahead : how many decisions `ucb` looks ahead.
+        minimum_share : the least probability of an active arm.
+        active : whether each arm may be chosen; all of them unless given.
+        """
+        table = self._table(counts)
+        waiting = self._pending(pending)
+        allowed = self._active(active)
+        ahead = whole_number("ahead", ahead, at_least=1)
+        least = share("minimum_share", minimum_share)
+        count = int(allowed.sum())
+        if least * count > 1 + 1e-12:
+            raise InvalidValue(
+                f"minimum_share must be at most 1/{count} for {count} active arms, got {minimum_share}."
+            )
+        ready = allowed & (counts.pulls >= self._curve.first_pulls)
+        shares = np.where(allowed & ~ready, 1.0 / count, 0.0)
+        if ready.any():
+            self._need_probabilities()
+            rest = 1.0 - shares.sum()
+            shares += rest * self._among_ready(counts, table, waiting, ready, ahead)
+        result: FloatArray = np.where(allowed, least + (1.0 - least * count) * shares, 0.0)
+        result /= result.sum()
+        return result
+
+    def _among_ready(
+        self, counts: Counts, table: FloatArray, pending: FloatArray, ready: npt.NDArray[np.bool_], ahead: int
+    ) -> FloatArray:
+        t = int(counts.pulls.sum() + pending.sum()) + 1
+        if not self._index.counts_pending:
+            return _Scored(self, table).probabilities(ready, t)
+        scored = _Scored(self, table, pending)
+        shares = np.zeros(len(table))
+        for step in range(ahead):
+            chosen = scored.probabilities(ready, t + step)
+            shares += chosen / ahead
+            scored.await_more(chosen)
+        return shares
+
+    def _need_probabilities(self) -> None:
+        if self._index.probabilities is None:
+            raise NotIdentified(
+                f"The index of policy {self.policy.name!r} cannot say its probabilities; add `probabilities` to it, "
+                "or use choose."
+            )
+
+    def _table(self, counts: Counts) -> FloatArray:
+        """The counts as the curve wants them, checked."""
+        setting = self.setting
+        expected = Counts.empty(setting)
+        if counts.levels is not None and counts.levels != setting.levels:
+            raise InvalidValue(f"Counts have levels {counts.levels}, the setting has {setting.levels}.")
+        if self._curve.discrete and counts.levels is None:
+            raise InvalidValue(f"Policy {self.policy.name!r} needs counts of a discrete outcome, by level.")
+        wanted = expected.table.shape if counts.levels is not None else expected.real().table.shape
+        if counts.table.shape != wanted:
+            raise InvalidValue(f"Counts must have shape {wanted} for this setting, got {counts.table.shape}.")
+        if (
+            not np.all(np.isfinite(counts.table))
+            or counts.pulls.min() < 0
+            or np.any(counts.observed > counts.pulls)
+        ):
+            raise InvalidValue("Counts must be finite, not negative, and have no more observed than pulls.")
+        if not self._curve.discrete:
+            counts = counts.real().about(setting.centre)
+        if setting.minimize:
+            counts = counts.reflected()
+        return np.ascontiguousarray(counts.table)
+
+    def _pending(self, pending: npt.ArrayLike | None) -> FloatArray:
+        arms = self.setting.arms
+        if pending is None:
+            return np.zeros(arms)
+        waiting = finite("pending", pending)
+        if waiting.shape != (arms,) or np.any(waiting < 0):
+            raise InvalidValue(
+                f"pending must be {arms} numbers of at least 0, one for each arm, got {pending!r}."
+            )
+        return waiting
+
+    def _active(self, active: npt.ArrayLike | None) -> npt.NDArray[np.bool_]:
+        arms = self.setting.arms
+        if active is None:
+            return np.ones(arms, np.bool_)
+        allowed = np.asarray(active)
+        if allowed.shape != (arms,) or allowed.dtype != np.bool_:
+            raise InvalidValue(
+                f"active must be {arms} times True or False, one for each arm, got {active!r}."
+            )
+        if not allowed.any():
+            raise InvalidValue("active must leave at least one arm.")
+        return allowed
+
+
+class _Scored:
+    """The arms of one table of counts, scored; with pending pulls, as if these came out like the settled ones."""
+
+    def __init__(self, decider: Decider, table: FloatArray, pending: FloatArray | None = None) -> None:
+        curve, index = decider._curve, decider._index
+        arms, knots = len(table), decider._knots
+        self._index, self._table = index, table
+        self._settled = np.maximum(_pulls(table, curve.discrete), 1.0)
+        self._pending = np.zeros(arms) if pending is None else pending.copy()
+        self._parameters = np.ascontiguousarray(curve.parameters)
+        self._memory = np.zeros((arms, curve.memory(len(knots))))
+        self._shared = np.zeros(curve.pooled + curve.scratch)
+        self._scaled = np.zeros(table.shape[1:])
+        self._index_parameters = index.parameters()
+        horizon = float(decider.horizon)
+        if not index.horizon_known:
+            horizon = HORIZON_GUESS * max(float(self._settled.sum() + self._pending.sum()), 1.0)
+        self._log_horizon = float(np.log(horizon))
+        self.z = np.tile(knots, (arms, 1))
+        self.values = np.zeros((arms, len(knots)))
+        pool = link(_pool, contribute=curve.contribute)
+        pool(table, self._parameters, self._shared, np.zeros(curve.pooled))
+        self._score = link(_score, known=curve.known, aim=index.aim, fill=curve.fill)
+        self._score_arms(np.arange(arms))
+
+    def _score_arms(self, arms: IntArray) -> None:
+        self._score(
+            arms,
+            self._table,
+            (self._settled + self._pending) / self._settled,
+            self._memory,
+            self._shared,
+            self._parameters,
+            self._log_horizon,
+            self._index_parameters,
+            self.z,
+            self.values,
+            self._scaled,
+        )
+
+    def await_more(self, chosen: FloatArray) -> None:
+        """Count these choices as pending, too."""
+        self._pending += chosen
+        self._score_arms(np.flatnonzero(chosen > 0))
+
+    def probabilities(self, ready: npt.NDArray[np.bool_], t: int) -> FloatArray:
+        """Of a choice among the arms that are ready."""
+        out = np.zeros(len(ready))
+        some = np.zeros(int(ready.sum()))
+        values = np.ascontiguousarray(self.values[ready])
+        call = link(_probabilities, probabilities=self._index.probabilities)
+        call(values, self.z[0].copy(), self._index_parameters, t, some)
+        out[ready] = some
+        return out
+
+    def choose(self, t: int, rng: np.random.Generator) -> int:
+        """One choice."""
+        memory = np.zeros(self._index.memory(len(self.values)))
+        call = link(_choose, update=self._index.update, choose=self._index.choose)
+        return int(call(self.values, self.z[0].copy(), self._index_parameters, memory, t, rng))
+
+
+def _pulls(table: FloatArray, discrete: bool) -> FloatArray:
+    pulls: FloatArray = table.sum(axis=(1, 2)) if discrete else table[..., 0].sum(axis=1)
+    return pulls
+
+
+def _unbound(*arguments: Any) -> Any:
+    raise AssertionError("bound by link")
+
+
+contribute = known = aim = fill = probabilities = update = choose = _unbound
+
+
+def _pool(table: FloatArray, parameters: FloatArray, shared: FloatArray, own: FloatArray) -> None:
+    for a in range(len(table)):
+        contribute(table[a], parameters[a], own)
+        for k in range(len(own)):
+            shared[k] += own[k]
+
+
+def _score(
+    arms: IntArray,
+    table: FloatArray,
+    factors: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    log_horizon: float,
+    index_parameters: FloatArray,
+    z: FloatArray,
+    values: FloatArray,
+    scaled: FloatArray,
+) -> None:
+    for a in arms:
+        for m in range(table.shape[1]):
+            for i in range(table.shape[2]):
+                scaled[m, i] = table[a, m, i] * factors[a]
+        aim(known(scaled, shared, parameters[a]), log_horizon, index_parameters, z[a])
+        fill(scaled, memory[a], shared, parameters[a], z[a], values[a])
+
+
+def _probabilities(
+    values: FloatArray, knots: FloatArray, parameters: FloatArray, t: int, out: FloatArray
+) -> None:
+    probabilities(values, knots, parameters, t, out)
+
+
+def _choose(
+    values: FloatArray,
+    knots: FloatArray,
+    parameters: FloatArray,
+    memory: FloatArray,
+    t: int,
+    rng: np.random.Generator,
+) -> int:
+    update(values, knots, parameters, memory, -1, rng)
+    return int(choose(values, knots, parameters, memory, t, rng))

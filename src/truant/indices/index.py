@@ -11,7 +11,6 @@ import numpy as np
 from truant.compile import hot, lean
 from truant.setting import FloatArray
 
-HORIZON_GUESS = 4.0  # an unknown horizon is taken to be this many times the rounds so far
 STRAIGHT = (0.0, 1.0)  # two knots say all of a straight at(z)
 CURVED = (-5.5, -3.5, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5, 5.5)
 
@@ -31,6 +30,12 @@ def keep_nothing(
     rng: np.random.Generator,
 ) -> None:
     """Keeps nothing of the arms' values."""
+
+
+@hot
+def guessed_log_horizon(rounds: float) -> float:
+    """Of an unknown horizon: four times the rounds so far, and a thousand more, so that the first are not trusted."""
+    return float(np.log(4.0 * rounds + 1000.0))
 
 
 class Index(ABC):

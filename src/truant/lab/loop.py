@@ -12,7 +12,7 @@ import numpy as np
 
 from truant.compile import hot
 from truant.counts import record_level, record_real
-from truant.indices.index import HORIZON_GUESS
+from truant.indices.index import guessed_log_horizon
 from truant.setting import FloatArray, IntArray
 
 # Each returns the outcome as it was counted: about the centre, or its level.
@@ -132,7 +132,7 @@ def run(
             if renew:
                 renewal = int(t * RENEWAL) + 1
                 if GUESSES_HORIZON:
-                    log_horizon = np.log(HORIZON_GUESS * t)
+                    log_horizon = guessed_log_horizon(t)
                 for k in range(contributions.shape[1]):
                     shared[k] = 0.0
                 for a in range(arms):

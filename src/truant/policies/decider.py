@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from truant.assumptions.assumption import forget
 from truant.compile import link
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
-from truant.indices.index import HORIZON_GUESS
+from truant.indices.index import guessed_log_horizon
 from truant.policies.policy import Policy, named
 from truant.setting import FloatArray, IntArray, Setting, finite, share, whole_number
 
@@ -203,13 +204,14 @@ class _Scored:
         self._pending = np.zeros(arms) if pending is None else pending.copy()
         self._parameters = np.ascontiguousarray(curve.parameters)
         self._memory = np.zeros((arms, curve.memory(len(knots))))
+        self._follows = curve.follow is not forget
         self._shared = np.zeros(curve.pooled + curve.scratch)
         self._scaled = np.zeros(table.shape[1:])
         self._index_parameters = index.parameters()
-        horizon = float(decider.horizon)
+        self._log_horizon = float(np.log(decider.horizon))
         if not index.horizon_known:
-            horizon = HORIZON_GUESS * max(float(self._settled.sum() + self._pending.sum()), 1.0)
-        self._log_horizon = float(np.log(horizon))
+            rounds = float(_pulls(table, curve.discrete).sum() + self._pending.sum())
+            self._log_horizon = guessed_log_horizon.py_func(rounds)  # type: ignore[attr-defined]
         self.z = np.tile(knots, (arms, 1))
         self.values = np.zeros((arms, len(knots)))
         pool = link(_pool, contribute=curve.contribute)
@@ -235,6 +237,8 @@ class _Scored:
     def await_more(self, chosen: FloatArray) -> None:
         """Count these choices as pending, too."""
         self._pending += chosen
+        if self._follows:  # memory that follows single pulls knows nothing of scaled counts
+            self._memory[:] = 0.0
         self._score_arms(np.flatnonzero(chosen > 0))
 
     def probabilities(self, ready: npt.NDArray[np.bool_], t: int) -> FloatArray:

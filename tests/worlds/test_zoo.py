@@ -222,7 +222,7 @@ def test_conversions_are_rare_and_bring_all_revenue() -> None:
     for seed in SEEDS:
         world = skewed("conversion", seed)
         assert world.mediator_probabilities[:, 2].min() >= 0.01
-        assert world.mediator_probabilities[:, 2].max() <= 0.04
+        assert world.mediator_probabilities[:, 2].max() <= 0.052
         assert np.all(world.outcome_means[:, :2] == 0)
         assert np.all(world.outcome_sd[:, :2] == 0)
 
@@ -263,7 +263,7 @@ def test_the_best_arm_is_the_noisy_one() -> None:
         assert np.all(np.delete(world.outcome_sd, best, axis=0) == 0.3)
 
 
-@pytest.mark.parametrize(("name", "low", "high"), [("noisy-level", 0.01, 0.05), ("rare-level", 0.05, 0.15)])
+@pytest.mark.parametrize(("name", "low", "high"), [("noisy-level", 0.02, 0.1), ("rare-level", 0.05, 0.15)])
 def test_one_level_decides_and_is_rarely_seen(name: str, low: float, high: float) -> None:
     for seed in SEEDS:
         world = real(name, seed)

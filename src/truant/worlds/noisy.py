@@ -51,9 +51,9 @@ def noisy_level(
     arms: int = 10,
     K: int = 3,
     gain: Range = (2.0, 4.0),
-    gamma: Range = (0.01, 0.05),
+    gamma: Range = (0.02, 0.1),
     sd: float = 0.3,
-    noise: float = 3.0,
+    noise: float = 2.0,
 ) -> RealWorld:
     """One mediator level is noisy, rarely seen, and decides which arm is best.
 

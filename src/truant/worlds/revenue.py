@@ -20,7 +20,7 @@ def conversion(
     *,
     arms: int = 10,
     rate: Range = (0.01, 0.02),
-    lift: Range = (1.4, 2.0),
+    lift: Range = (1.6, 2.6),
     gamma: Range = (0.2, 1.0),
     size: float = 50.0,
     sigma: float = 1.0,

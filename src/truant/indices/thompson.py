@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truant.compile import hot
+from truant.indices.best import best
 from truant.indices.index import Index, knots_of, read
 from truant.setting import FloatArray
 
@@ -33,11 +34,20 @@ def choose(
     return best
 
 
+@hot
+def probabilities(
+    values: FloatArray, knots: FloatArray, parameters: FloatArray, t: int, out: FloatArray
+) -> None:
+    """How likely each arm is to be the best."""
+    best(values, knots, -1, out)
+
+
 @dataclass(frozen=True)
 class Thompson(Index):
     """A draw from what each arm may be worth: at(z) with z ~ N(0, 1); explores while outcomes are late."""
 
     choose = staticmethod(choose)
+    probabilities = staticmethod(probabilities)
 
     def knots(self, linear: bool) -> FloatArray:
         """Enough to read any z."""

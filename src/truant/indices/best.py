@@ -162,7 +162,7 @@ def missed(
     level: float,
     low_level: float,
 ) -> float:
-    """int (F_leader - G) dx over a cell, by Simpson's rule."""
+    """The integral of F_leader - G over a cell, by Simpson's rule."""
     own, middle = values[leader], 0.5 * (high + low)
     total = normal_below(own, knots, high) - level + normal_below(own, knots, low) - low_level
     total += 4.0 * (normal_below(own, knots, middle) - all_below(values, knots, middle, middle, 1.0))
@@ -171,7 +171,7 @@ def missed(
 
 @lean
 def shortfall(values: FloatArray, knots: FloatArray, x: float, level: float) -> float:
-    """int (F - G) below x, where G, the product of F and others, is negligible: E[max(x - V, 0)], nearly.
+    """The integral of F - G below x, where G, the product of F and others, is negligible: nearly E[max(x - V, 0)].
 
     It is taken by pieces, on each of which V is a straight line in Z.
     """

@@ -100,7 +100,7 @@ def test_a_biased_assumption_is_caught():
 
 
 @hot
-def choose_beyond(values, knots, parameters, memory, last, t, rng):
+def choose_beyond(values, knots, parameters, memory, t, rng):
     return values.shape[0]
 
 
@@ -109,10 +109,75 @@ class Beyond(Index):
 
     choose = staticmethod(choose_beyond)
 
-    def knots(self, horizon, linear):
+    def knots(self, linear):
         return np.zeros(1)
 
 
 def test_an_index_that_leaves_the_arms_is_caught():
-    with pytest.raises(ContractBroken, match="must be an arm from 0 to 3, got 4"):
+    with pytest.raises(ContractBroken, match="must be an arm from 0 to 39, got 40"):
         checks.check_index(Beyond())
+
+
+@hot
+def choose_first(values, knots, parameters, memory, t, rng):
+    return 0
+
+
+@hot
+def half_of_it(values, knots, parameters, t, out):
+    out[:] = 0.5 / len(out)
+
+
+@hot
+def too_much(values, knots, parameters, t, out):
+    out[:] = 0.0
+    out[0] = 2.0
+
+
+@hot
+def all_alike(values, knots, parameters, t, out):
+    out[:] = 1.0 / len(out)
+
+
+@hot
+def the_first(values, knots, parameters, t, out):
+    out[:] = 0.0
+    out[0] = 1.0
+
+
+class First(Beyond):
+    """Always the first arm, and says nothing of its probabilities."""
+
+    choose = staticmethod(choose_first)
+
+
+def test_an_index_need_not_state_its_probabilities():
+    checks.check_index(First())
+
+
+@pytest.mark.parametrize(
+    ("stated", "sentence"),
+    [
+        (half_of_it, r"^probabilities must sum to 1, got 0\.5\.$"),
+        (too_much, r"^probabilities must be in \[0, 1\], got \[2\. "),
+        (all_alike, r"^choose must take arms as often as probabilities says, got \[1\. "),
+        (the_first, None),
+    ],
+)
+def test_probabilities_must_be_those_of_the_choices(stated, sentence):
+    broken = type("Stated", (First,), {"probabilities": staticmethod(stated)})()
+    if sentence is None:
+        checks.check_index(broken)
+    else:
+        with pytest.raises(ContractBroken, match=sentence):
+            checks.check_index(broken)
+
+
+def test_frequencies_that_differ_a_little_are_noticed():
+    """Of 100,000 choices, 1 in 100 too many is 4.5 standard errors for an arm with probability 1/6."""
+    chosen = np.array([16_667, 16_667, 33_333, 33_333])
+    said = chosen / chosen.sum()
+    assert checks.agreement(chosen, said) > 0.99
+    assert checks.agreement(chosen + np.array([1000, -1000, 0, 0]), said) < 1e-6
+    assert checks.agreement(np.array([99_990, 10]), np.array([1.0, 0.0])) < 1e-6  # what cannot happen did
+    assert checks.agreement(np.array([100_000, 0]), np.array([1.0, 0.0])) == 1.0

@@ -14,8 +14,11 @@ from truant.errors import NotIdentified, TruantError
 from truant.indices import Index
 from truant.lab.simulate import simulate
 from truant.policies import Policy
-from truant.setting import FloatArray
+from truant.setting import FloatArray, IntArray
 from truant.worlds import World
+
+TIMES = 100_000  # choices that are compared with an index's probabilities
+LEAST_AGREEMENT = 1e-6  # p-value below which they differ
 
 
 class ContractBroken(TruantError, AssertionError):
@@ -124,7 +127,7 @@ def _fill_once(
 
 
 def check_index(index: Index, horizon: int = 1000) -> None:
-    """Knots are usable, and the choice is an arm, reproducible, whatever the values."""
+    """Knots are usable; the choice is an arm, reproducible, as likely as `probabilities` says, whatever the values."""
     rng = np.random.default_rng(0)
     for linear in (True, False):
         knots = index.knots(linear)
@@ -133,7 +136,7 @@ def check_index(index: Index, horizon: int = 1000) -> None:
         _demand(
             np.all(np.isfinite(knots)) and np.all(np.diff(knots) > 0), "knots must be finite and increase."
         )
-        for arms in (4, 3, 2, 1):
+        for arms in (40, 4, 3, 1):
             usual = np.sort(rng.normal(size=(arms, len(knots))), axis=1)
             tied, endless = np.zeros_like(usual), usual.copy()
             endless[-1] = np.inf
@@ -144,13 +147,50 @@ def check_index(index: Index, horizon: int = 1000) -> None:
                     0 <= choices[0] < arms,
                     f"the choice must be an arm from 0 to {arms - 1}, got {choices[0]}.",
                 )
+                _check_probabilities(index, values, knots, horizon)
 
 
 def _chosen(index: Index, values: FloatArray, knots: FloatArray, horizon: int) -> int:
+    return int(_choices(index, values, knots, horizon, 1)[0])
+
+
+def _choices(index: Index, values: FloatArray, knots: FloatArray, horizon: int, times: int) -> IntArray:
+    """What the index chooses in that many rounds, each with a memory that knows only these values."""
     rng = np.random.Generator(np.random.SFC64(5))
-    parameters, memory = index.parameters(), np.zeros(index.memory(len(values)))
-    choose_once = link(_choose_once, update=index.update, choose=index.choose)
-    return int(choose_once(values, knots, parameters, memory, horizon // 2, rng))
+    parameters, fresh = index.parameters(), np.zeros(index.memory(len(values)))
+    out = np.zeros(times, np.int64)
+    choose_often = link(_choose_often, update=index.update, choose=index.choose)
+    choose_often(values, knots, parameters, fresh, fresh.copy(), horizon // 2, rng, out)
+    return out
+
+
+def _check_probabilities(index: Index, values: FloatArray, knots: FloatArray, horizon: int) -> None:
+    """Choices are as frequent as `probabilities` says: chi-square, arms that are hardly ever chosen taken together."""
+    if index.probabilities is None:  # such an index can be simulated all the same
+        return
+    said, arms = np.full(len(values), np.nan), len(values)
+    ask = link(_ask_probabilities, probabilities=index.probabilities)
+    ask(values, knots, index.parameters(), horizon // 2, said)
+    _demand(np.all((said >= 0) & (said <= 1)), f"probabilities must be in [0, 1], got {said}.")
+    _demand(abs(said.sum() - 1) < 1e-9, f"probabilities must sum to 1, got {said.sum()}.")
+    times = TIMES if arms < 10 else TIMES // 10  # many arms may cost an index more time
+    chosen = np.bincount(_choices(index, values, knots, horizon, times), minlength=arms)
+    _demand(
+        agreement(chosen, said) > LEAST_AGREEMENT,
+        f"choose must take arms as often as probabilities says, got {chosen / times} instead of {said}.",
+    )
+
+
+def agreement(chosen: IntArray, said: FloatArray) -> float:
+    """The p-value of the chi-square test; arms expected fewer than 10 times are taken together."""
+    from scipy.stats import chi2
+
+    expected = said * chosen.sum()
+    rare = expected < 10
+    observed = np.append(chosen[~rare], chosen[rare].sum())
+    expected = np.append(expected[~rare], expected[rare].sum())
+    away = (observed - expected) ** 2 / np.maximum(expected, 1e-3)  # what cannot happen is never far from 0
+    return float(chi2.sf(away.sum(), max(len(observed) - 1, 1)))
 
 
 def aim(*arguments: object) -> None:
@@ -172,16 +212,32 @@ def choose(*arguments: object) -> int:
     raise AssertionError("bound by link")
 
 
-def _choose_once(
+def _choose_often(
     values: FloatArray,
     knots: FloatArray,
     parameters: FloatArray,
+    fresh: FloatArray,
     memory: FloatArray,
     t: int,
     rng: np.random.Generator,
-) -> int:
-    update(values, knots, parameters, memory, -1, rng)
-    return choose(values, knots, parameters, memory, t, rng)
+    out: IntArray,
+) -> None:
+    for i in range(len(out)):
+        for k in range(len(fresh)):
+            memory[k] = fresh[k]
+        update(values, knots, parameters, memory, -1, rng)
+        out[i] = choose(values, knots, parameters, memory, t, rng)
+
+
+def probabilities(*arguments: object) -> None:
+    """Stands for an index's probabilities."""
+    raise AssertionError("bound by link")
+
+
+def _ask_probabilities(
+    values: FloatArray, knots: FloatArray, parameters: FloatArray, t: int, out: FloatArray
+) -> None:
+    probabilities(values, knots, parameters, t, out)
 
 
 def check_policy(policy: Policy, world: World, horizon: int = 300) -> None:

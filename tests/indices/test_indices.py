@@ -27,7 +27,8 @@ steady = settings(derandomize=True, deadline=None, max_examples=200)
 
 def choose_often(values, knots, parameters, memory, t, rng, out):
     for i in range(len(out)):
-        out[i] = choose(values, knots, parameters, memory, -1, t, rng)  # noqa: F821 - bound by link
+        update(values, knots, parameters, memory, -1, rng)  # noqa: F821 - bound by link
+        out[i] = choose(values, knots, parameters, memory, t, rng)  # noqa: F821
 
 
 def read_all(values, knots, zs, out):
@@ -42,8 +43,8 @@ def choices(
     out = np.empty(times, np.int64)
     rng = np.random.Generator(np.random.SFC64(seed))
     table = np.ascontiguousarray(values, np.float64)
-    link(choose_often, choose=index.choose)(
-        table, knots, index.parameters(1000), np.zeros(index.memory(len(table))), t, rng, out
+    link(choose_often, update=index.update, choose=index.choose)(
+        table, knots, index.parameters(), np.zeros(index.memory(len(table))), t, rng, out
     )
     return out
 
@@ -99,53 +100,49 @@ def test_ucb_takes_the_highest_of_its_one_knot(values, seed):
     assert values[chosen[0]] == max(values)
 
 
+def aim_once(known, log_horizon, parameters, knots):
+    aim(known, log_horizon, parameters, knots)  # noqa: F821 - bound by link
+
+
+def aimed(index: Index, known: float, horizon: float) -> float:
+    """The z at which the index wants an arm's curve."""
+    knots = index.knots(linear=False)
+    link(aim_once, aim=index.aim)(known, float(np.log(horizon)), index.parameters(), knots)
+    assert len(knots) == 1
+    return float(knots[0])
+
+
 @pytest.mark.parametrize(("level", "multiple"), [("plain", 1), ("cautious", 2), (2, 2), (0.5, 0.5), (3.0, 3)])
 @pytest.mark.parametrize("horizon", [2, 1000, 10**5])
-@pytest.mark.parametrize("linear", [True, False])
-def test_known_horizon_looks_at_the_root_of_level_log_T(level, multiple, horizon, linear):
-    knots = Ucb(level=level).knots(horizon, linear)
-    np.testing.assert_allclose(knots, [(multiple * np.log(horizon)) ** 0.5], rtol=1e-14)
+def test_an_arm_of_unknown_worth_is_looked_at_at_the_root_of_level_log_T(level, multiple, horizon):
+    assert aimed(Ucb(level), 0.0, horizon) == pytest.approx((multiple * np.log(horizon)) ** 0.5, rel=1e-14)
 
 
 def test_a_horizon_of_one_round_looks_at_the_best_guess():
-    np.testing.assert_array_equal(Ucb().knots(1, True), [0.0])
-
-
-def test_unknown_horizon_needs_the_whole_curve():
-    np.testing.assert_array_equal(Ucb(horizon="unknown").knots(1000, linear=True), STRAIGHT)
-    np.testing.assert_array_equal(Ucb(horizon="unknown").knots(1000, linear=False), CURVED)
+    assert aimed(Ucb(), 0.0, 1) == 0.0
 
 
 @steady
-@given(
-    st.lists(st.tuples(numbers, st.floats(0, 10)), min_size=1, max_size=6),
-    st.integers(1, 10**6),
-    st.sampled_from(["plain", "cautious", 0.3]),
-)
-def test_unknown_horizon_looks_at_the_root_of_level_log_t(arms, t, level):
-    """Straight lines: at(z) = mu + z sd, with z from the round and not from the horizon."""
-    mean, sd = np.array(arms).T
-    z = np.sqrt({"plain": 1.0, "cautious": 2.0}.get(level, level) * np.log(t))
-    index = Ucb(level=level, horizon="unknown")
-    chosen = choices(index, np.column_stack([mean, mean + sd]), STRAIGHT, t=t)[0]
-    scores = mean + z * sd
-    assert scores[chosen] >= scores.max() - 1e-9
+@given(st.floats(0.01, 1e9), st.floats(1, 1e9), st.sampled_from([0.3, 1.0, 2.0]))
+def test_ucb_looks_less_far_the_more_is_known_of_an_arm(known, horizon, level):
+    """z^2 = 2 level max(x - log(max(x, 1))/2 - 1.96, 2), x = log(T/N), not below 0."""
+    x = max(np.log(horizon / known), 0.0)
+    half = x - 0.5 * np.log(x) - 1.96 if x > 1 else x - 1.96
+    assert aimed(Ucb(level), known, horizon) == pytest.approx(np.sqrt(2 * level * max(half, 2.0)), rel=1e-9)
+    assert aimed(Ucb(level), 2 * known, horizon) <= aimed(Ucb(level), known, horizon)
 
 
-@steady
-@given(st.integers(1, 10**9), st.integers(0, 10**6))
-def test_unknown_horizon_reads_a_curved_at_between_its_knots(t, seed):
-    values = np.sort(np.random.default_rng(seed).normal(size=(4, len(CURVED))), axis=1)
-    chosen = choices(Ucb(level="cautious", horizon="unknown"), values, CURVED, t=t)[0]
-    z = np.sqrt(2 * np.log(t))  # up to 6.4, beyond the last knot
-    scores = np.array([straight_line(row, CURVED, z) for row in values])
-    assert scores[chosen] >= scores.max() - 1e-9
+@pytest.mark.parametrize("index", [greedy(), EpsilonGreedy(0.2), uniform(), Thompson()])
+def test_others_look_at_the_same_z_for_every_arm(index):
+    knots = index.knots(linear=False)
+    link(aim_once, aim=index.aim)(7.0, 9.0, index.parameters(), knots)
+    np.testing.assert_array_equal(knots, index.knots(linear=False))
 
 
-def test_in_the_first_round_log_t_is_zero_and_the_best_guess_wins():
-    values = [[0.5, 0.6], [0.4, 100.0]]
-    assert choices(Ucb(horizon="unknown"), values, STRAIGHT, t=1)[0] == 0
-    assert choices(Ucb(horizon="unknown"), values, STRAIGHT, t=2)[0] == 1
+def test_an_unknown_horizon_is_left_to_the_loop():
+    assert Ucb().horizon_known
+    assert not Ucb(horizon="unknown").horizon_known
+    assert Ucb(horizon="unknown").knots(linear=True).shape == (1,)
 
 
 # Ties
@@ -155,11 +152,10 @@ def test_in_the_first_round_log_t_is_zero_and_the_best_guess_wins():
     ("index", "knots", "columns", "t"),
     [
         (Ucb(), np.array([2.0]), 1, 1),
-        (Ucb(horizon="unknown"), STRAIGHT, 2, 50),
         (greedy(), np.zeros(1), 1, 1),
         (Thompson(), STRAIGHT, 2, 1),
     ],
-    ids=["ucb", "ucb, log t", "greedy", "thompson"],
+    ids=["ucb", "greedy", "thompson"],
 )
 @pytest.mark.parametrize("tied", [(0, 1, 2, 3, 4), (1, 3, 4), (0, 4)])
 def test_ties_are_broken_evenly(index, knots, columns, t, tied):
@@ -217,8 +213,8 @@ def test_thompson_draws_for_every_arm_anew():
 
 
 def test_thompson_wants_the_whole_curve():
-    np.testing.assert_array_equal(Thompson().knots(1000, linear=True), STRAIGHT)
-    np.testing.assert_array_equal(Thompson().knots(1000, linear=False), CURVED)
+    np.testing.assert_array_equal(Thompson().knots(linear=True), STRAIGHT)
+    np.testing.assert_array_equal(Thompson().knots(linear=False), CURVED)
 
 
 # greedy, epsilon-greedy, uniform
@@ -233,7 +229,7 @@ def test_greedy_takes_the_highest_best_guess(values, seed):
 
 @pytest.mark.parametrize("index", [greedy(), uniform(), EpsilonGreedy(0.3)])
 def test_greedy_looks_at_the_best_guess_only(index):
-    np.testing.assert_array_equal(index.knots(1000, linear=False), [0.0])
+    np.testing.assert_array_equal(index.knots(linear=False), [0.0])
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.1, 0.5, 1.0])
@@ -287,14 +283,14 @@ def test_epsilon_is_a_probability(epsilon):
 
 
 def play_along(values, knots, steps, memory, parameters, rng, out):  # type: ignore[no-untyped-def]
-    last = -1
+    update(values, knots, parameters, memory, -1, rng)  # noqa: F821 - bound by link
     for i in range(len(steps)):
-        arm = choose(values, knots, parameters, memory, last, i + 1, rng)  # noqa: F821 - bound by link
+        arm = choose(values, knots, parameters, memory, i + 1, rng)  # noqa: F821
         out[i, 0] = values[arm, 0]
         for a in range(len(values)):
             out[i, 1] = values[a, 0] if a == 0 else max(out[i, 1], values[a, 0])
         values[arm, 0] += steps[i]
-        last = arm
+        update(values, knots, parameters, memory, arm, rng)  # noqa: F821
 
 
 def chosen_and_highest(index: Index, steps: FloatArray, arms: int = 7) -> FloatArray:
@@ -302,8 +298,8 @@ def chosen_and_highest(index: Index, steps: FloatArray, arms: int = 7) -> FloatA
     out = np.empty((len(steps), 2))
     rng = np.random.Generator(np.random.SFC64(2))
     memory = np.zeros(index.memory(arms))
-    state = (np.zeros((arms, 1)), np.zeros(1), steps, memory, index.parameters(100), rng, out)
-    link(play_along, choose=index.choose)(*state)
+    state = (np.zeros((arms, 1)), np.zeros(1), steps, memory, index.parameters(), rng, out)
+    link(play_along, update=index.update, choose=index.choose)(*state)
     return out
 
 

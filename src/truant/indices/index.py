@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar
@@ -13,6 +14,7 @@ from truant.setting import FloatArray
 
 STRAIGHT = (0.0, 1.0)  # two knots say all of a straight at(z)
 CURVED = (-5.5, -3.5, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5, 5.5)
+ROOT_HALF = math.sqrt(0.5)
 
 
 @hot
@@ -92,6 +94,31 @@ def read(values: FloatArray, knots: FloatArray, z: float) -> float:
         return np.inf
     slope = (values[k] - values[k - 1]) / (knots[k] - knots[k - 1])
     return float(values[k - 1] + slope * (z - knots[k - 1]))
+
+
+@hot
+def where(values: FloatArray, knots: FloatArray, x: float) -> float:
+    """The highest z at which at(z) is not above x: `read` the other way round. Values must not fall."""
+    k = len(knots) - 1
+    while k > 1 and x < values[k - 1]:
+        k -= 1
+    if x == np.inf:
+        return np.inf
+    if values[k] == np.inf:
+        return float(knots[k - 1]) if k > 1 else -np.inf
+    rise = values[k] - values[k - 1]
+    if rise <= 0.0:
+        return np.inf if x >= values[k] else -np.inf
+    return float(knots[k - 1] + (x - values[k - 1]) / rise * (knots[k] - knots[k - 1]))
+
+
+@lean
+def normal_below(values: FloatArray, knots: FloatArray, x: float) -> float:
+    """P(at(Z) <= x) for Z ~ N(0, 1)."""
+    z = where(values, knots, x)
+    if z > 8.3:
+        return 1.0
+    return 0.5 * math.erfc(-z * ROOT_HALF)
 
 
 def highest_memory(arms: int) -> int:

@@ -7,6 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from truant.compile import hot
+from truant.indices.best import best
+from truant.indices.contenders import (
+    ACTIVE,
+    MANY,
+    contenders_memory,
+    highest_of_contenders,
+    update_contenders,
+)
 from truant.indices.index import Index, knots_of, read
 from truant.setting import FloatArray
 
@@ -21,6 +29,8 @@ def choose(
     rng: np.random.Generator,
 ) -> int:
     """The highest at(z), z ~ N(0, 1) for each arm."""
+    if values.shape[0] >= MANY and memory[ACTIVE] == 1.0:
+        return highest_of_contenders(values, knots, memory, rng)
     best, ties, top = 0, 0, -np.inf
     for a in range(values.shape[0]):
         score = read(values[a], knots, rng.standard_normal())
@@ -33,15 +43,43 @@ def choose(
     return best
 
 
+@hot
+def update(
+    values: FloatArray,
+    knots: FloatArray,
+    parameters: FloatArray,
+    memory: FloatArray,
+    arm: int,
+    rng: np.random.Generator,
+) -> None:
+    """Keep account of which arms may be the highest, where there are many."""
+    if values.shape[0] >= MANY:
+        update_contenders(values, knots, memory, arm)
+
+
+@hot
+def probabilities(
+    values: FloatArray, knots: FloatArray, parameters: FloatArray, t: int, out: FloatArray
+) -> None:
+    """How likely each arm is to be the best."""
+    best(values, knots, -1, out)
+
+
 @dataclass(frozen=True)
 class Thompson(Index):
     """A draw from what each arm may be worth: at(z) with z ~ N(0, 1); explores while outcomes are late."""
 
     choose = staticmethod(choose)
+    update = staticmethod(update)
+    probabilities = staticmethod(probabilities)
 
     def knots(self, linear: bool) -> FloatArray:
         """Enough to read any z."""
         return knots_of(linear)
+
+    def memory(self, arms: int) -> int:
+        """What many arms need."""
+        return contenders_memory(arms)
 
 
 parts = {"thompson": Thompson}

@@ -38,7 +38,7 @@ class Decider:
     >>> setting = truant.Setting(arms=2, low=0, high=1)
     >>> counts = truant.Counts.fold(setting, [0, 0, 0, 1, 1, 1], [0] * 6, [1, 0, 1, 0, 0, 0])
     >>> truant.Decider("mcar-thompson", setting, horizon=1000).probabilities(counts).round(2)
-    array([0.84, 0.16])
+    array([0.92, 0.08])
     """
 
     def __init__(self, policy: Policy | str, setting: Setting, horizon: int) -> None:

@@ -332,11 +332,13 @@ def test_a_part_is_named_by_all_that_decides_its_numbers():
         replace(task, first=100),
         replace(task, runs=110),
         replace(task, point=replace(point, horizon=401)),
+        replace(task, point=replace(point, delay=1)),
+        replace(task, point=replace(point, minimize=True)),
         replace(task, point=replace(point, world="mar-low")),
         replace(task, point=replace(point, parameters={"K": 4})),
     ]
     keys = [task.key("naive-ucb"), task.key("mar-ucb"), *(other.key("naive-ucb") for other in others)]
-    assert len(set(keys)) == 9
+    assert len(set(keys)) == 11
     assert replace(task, policies=("naive-ucb",)).key("naive-ucb") == keys[0]  # whoever else takes part
     assert (
         replace(task, point=replace(point, block=1)).key("naive-ucb") == keys[0]

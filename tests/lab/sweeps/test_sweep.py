@@ -121,7 +121,8 @@ def test_numbers_are_those_of_simulate(whole):
 def test_one_tidy_table(whole):
     runs = pd.read_parquet(whole.results)
     figures = ["regret", "regret_first_half", "best_arm_share"]
-    places = ["block", "world", "arms", "gamma", "K", "policy_level", "horizon", "policy", "seed", "run"]
+    places = ["block", "world", "arms", "gamma", "K", "policy_level", "horizon", "delay"]
+    places += ["policy", "seed", "run"]
     assert list(runs.columns) == places + figures
     assert len(runs) == 210 * PAIRS
     assert not runs.duplicated(places).any()

@@ -100,11 +100,11 @@ def test_tipping_point_is_marked_in_outcome_units_and_sd():
 
 
 def test_what_cannot_happen_is_shaded():
-    spec = tipping_chart(CURVE, winner="a", runner_up="b", shift=0.5, lowest=0.3).to_dict()
+    spec = tipping_chart(CURVE, winner="a", runner_up="b", shift=0.5, worst=0.3).to_dict()
     rows, _ = layers(spec, "rect")[0]
     assert rows[0]["start"] == pytest.approx(1.5)
     assert rows[0]["stop"] == 2.0
-    spec = tipping_chart(CURVE, winner="a", runner_up="b", shift=0.5, lowest=0.1).to_dict()
+    spec = tipping_chart(CURVE, winner="a", runner_up="b", shift=0.5, worst=0.1).to_dict()
     assert not layers(spec, "rect")
 
 
@@ -114,7 +114,7 @@ def test_charts_can_be_drawn_and_names_survive(tmp_path):
     assert "NaN" not in text
     assert "NaN" not in save_chart(missing_heatmap(CELLS), tmp_path / "b.svg").read_text()
     flat = CURVE.assign(value=0.5, low=0.5, high=0.5)
-    chart = tipping_chart(flat, winner="a", runner_up="b", shift=None, lowest=0.4)
+    chart = tipping_chart(flat, winner="a", runner_up="b", shift=None, worst=0.4)
     assert "NaN" not in save_chart(chart, tmp_path / "c.svg").read_text()
 
 

@@ -15,6 +15,7 @@ from truant.analysis.bounds import Bounds, worst_case
 from truant.analysis.contradictions import Test, Untestable, contradictions
 from truant.analysis.diagnosis import Warning, warnings
 from truant.analysis.differences import Difference, differences
+from truant.analysis.direction import Direction
 from truant.analysis.estimates import Belief, Infeasible, beliefs
 from truant.analysis.labels import Labels
 from truant.analysis.sensitivity import Tipping, missing_shares, pooled_sd, tipping, tipping_curve
@@ -90,6 +91,11 @@ class Analysis:
         return list(self.arms[0].estimates)
 
     @property
+    def minimize(self) -> bool:
+        """Whether the lowest value is the best."""
+        return self.setting.minimize
+
+    @property
     def agree(self) -> bool:
         """Whether the naive mean and every assumption name the same winner."""
         return len(set(self.winner.values())) == 1
@@ -99,6 +105,7 @@ class Analysis:
         parts = {name: getattr(self, name) for name in self.__dataclass_fields__}
         for name in ("counts", "setting", "labels"):
             parts.pop(name)
+        parts["minimize"] = self.minimize
         parts["adjustment"] = ADJUSTMENT if self.control is not None else None
         plain: dict[str, Any] = _plain(parts)
         return plain
@@ -145,12 +152,17 @@ def analyze_counts(
     range_known : the setting's range is that of all outcomes, and not only of those seen.
     """
     split = _checked(labels, level, control, expected_split)
+    direction = Direction(setting.minimize)
     found, impossible = beliefs(counts, setting, labels, assume)
     tests, untestable = contradictions(counts, found, labels)
     naive = [_naive(counts, setting, arm, level) for arm in range(setting.arms)]
     z = NormalDist().inv_cdf((1 + level) / 2)
-    estimates, losses = _estimates(found, level, None if control is None else labels.arms.index(control))
-    tips = [tipping(belief, counts, setting, labels, range_known) for belief in found]
+    estimates, losses = _estimates(
+        found, level, None if control is None else labels.arms.index(control), direction
+    )
+    ranked = [direction.belief(belief) for belief in found]
+    upward = direction.counts(counts)
+    tips = [tipping(belief, upward, direction.setting(setting), labels, range_known) for belief in ranked]
     return Analysis(
         arms=tuple(
             Arm(
@@ -165,13 +177,13 @@ def analyze_counts(
             for a, name in enumerate(labels.arms)
         ),
         infeasible=tuple(impossible),
-        winner=_winners(naive, found, labels),
+        winner=_winners(naive, ranked, labels, direction),
         expected_loss=losses,
         warnings=tuple(warnings(counts, labels, found, tests, split)),
         tests=tuple(tests),
         untestable=tuple(untestable),
         sensitivity=tuple(tip for tip in tips if tip),
-        tipping_curves={belief.name: tipping_curve(belief, counts, z) for belief in found},
+        tipping_curves={belief.name: direction.curve(tipping_curve(belief, upward, z)) for belief in ranked},
         missing=tuple(_cells(counts, labels)),
         level=level,
         control=control,
@@ -209,11 +221,11 @@ def _naive(counts: Counts, setting: Setting, arm: int, level: float) -> Interval
 
 
 def _estimates(
-    found: Sequence[Belief], level: float, control: int | None
+    found: Sequence[Belief], level: float, control: int | None, direction: Direction
 ) -> tuple[dict[str, list[ArmEstimate]], dict[str, float]]:
     estimates, losses = {}, {}
     for belief in found:
-        best, losses[belief.name] = best_probabilities(belief.estimates)
+        best, losses[belief.name] = best_probabilities(direction.belief(belief).estimates)
         changes: list[Difference | None] = [None] * len(best)
         if control is not None:
             changes = differences(belief.estimates, control, level)
@@ -224,10 +236,12 @@ def _estimates(
     return estimates, losses
 
 
-def _winners(naive: Sequence[Interval | None], found: Sequence[Belief], labels: Labels) -> dict[str, str]:
-    seen = {a: interval.mean for a, interval in enumerate(naive) if interval}
+def _winners(
+    naive: Sequence[Interval | None], ranked: Sequence[Belief], labels: Labels, direction: Direction
+) -> dict[str, str]:
+    seen = {a: direction.value(interval.mean) for a, interval in enumerate(naive) if interval}
     winners = {"naive": labels.arms[max(seen, key=lambda a: seen[a])]} if seen else {}
-    return winners | {belief.name: labels.arms[belief.winner] for belief in found}
+    return winners | {belief.name: labels.arms[belief.winner] for belief in ranked}
 
 
 def _cells(counts: Counts, labels: Labels) -> list[dict[str, Any]]:

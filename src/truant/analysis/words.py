@@ -12,6 +12,7 @@ import numpy as np
 from truant.analysis.analysis import Analysis, Arm, Interval
 from truant.analysis.diagnosis import Warning
 from truant.analysis.differences import Difference
+from truant.analysis.direction import Direction
 from truant.analysis.estimates import Infeasible
 from truant.analysis.sensitivity import Tipping
 
@@ -85,12 +86,22 @@ def missing_share(analysis: Analysis) -> float:
     return 1 - sum(arm.observed for arm in analysis.arms) / pulls if pulls else 0.0
 
 
+def best_end(analysis: Analysis) -> str:
+    """Which end of the values is the best: "highest" or "lowest"."""
+    return "lowest" if analysis.minimize else "highest"
+
+
+def direction_sentence(analysis: Analysis) -> str:
+    """Said on top where the lowest value is the best; empty where the highest is."""
+    return "lower is better" if analysis.minimize else ""
+
+
 def verdict(analysis: Analysis) -> str:
     """One sentence: which arm is best, and whether that depends on why outcomes are missing."""
     winners = {name: analysis.winner[name] for name in analysis.assumptions}
     naive = analysis.winner.get("naive")
     if not winners:
-        also = f" Among the observed outcomes, {naive} has the highest mean." if naive else ""
+        also = f" Among the observed outcomes, {naive} has the {best_end(analysis)} mean." if naive else ""
         return f"No assumption can be used on these data, so that no arm can be named the best.{also}"
     if len(analysis.arms) == 1:
         return f"There is one arm only, {naive or analysis.arms[0].arm}: nothing to choose between."
@@ -204,13 +215,15 @@ def by_code(warnings: Sequence[Warning]) -> dict[str, list[Warning]]:
 
 
 def leading_arms(analysis: Analysis, most: int) -> list[Arm]:
-    """At most so many arms, those with the highest value under any assumption, in their own order."""
+    """At most so many arms, those with the best value under any assumption, in their own order."""
     if len(analysis.arms) <= most:
         return list(analysis.arms)
+    direction = Direction(analysis.minimize)
 
     def height(arm: Arm) -> float:
         means = [estimate.mean for estimate in arm.estimates.values()]
-        return max(means or [arm.naive.mean if arm.naive else -math.inf])
+        means = means or ([arm.naive.mean] if arm.naive else [])
+        return max((direction.value(mean) for mean in means), default=-math.inf)
 
     kept = sorted(analysis.arms, key=height, reverse=True)[:most]
     return [arm for arm in analysis.arms if arm in kept]

@@ -44,6 +44,7 @@ def estimates_chart(
     subtitle: str = "",
     label: Format = short,
     outcome: str = "value of the arm",
+    minimize: bool = False,
     width: Width = 560,
 ) -> alt.LayerChart:
     """Every arm under every assumption: a dot and a whisker each, a star for the winner of an assumption.
@@ -55,9 +56,10 @@ def estimates_chart(
     title, subtitle : above the chart.
     label : writes a mean.
     outcome : what the axis is called.
+    minimize : the lowest mean wins.
     width : of the plot in pixels, or "container".
     """
-    data = _rows(_needed(estimates, "estimates", "arm", "assumption", "mean", "low", "high"), label)
+    data = _rows(_needed(estimates, "estimates", "arm", "assumption", "mean", "low", "high"), label, minimize)
     names = list(dict.fromkeys(data["assumption"].dropna()))
     layers = _behind(data, bounds)
     low, high = _reach([data[["mean", "low", "high"]], *(layer.data[["low", "high"]] for layer in layers)])
@@ -144,7 +146,7 @@ def tipping_chart(
     runner_up: str,
     shift: float | None,
     shift_in_sd: float | None = None,
-    lowest: float | None = None,
+    worst: float | None = None,
     title: str = "",
     subtitle: str = "",
     label: Format = short,
@@ -152,14 +154,14 @@ def tipping_chart(
     width: Width = 300,
     height: int = 210,
 ) -> alt.LayerChart:
-    """The winner's value as its missing outcomes are lowered, and the point where the runner-up is as good.
+    """The winner's value as its missing outcomes get worse, and the point where the runner-up is as good.
 
     Parameters
     ----------
     curve : columns shift, value, low, high, runner_up.
     winner, runner_up : names of the two arms.
     shift, shift_in_sd : the tipping point.
-    lowest : the winner's value if all its missing outcomes were the worst possible; beyond is shaded.
+    worst : the winner's value if all its missing outcomes were the worst possible; beyond is shaded.
     title, subtitle : above the chart.
     label : writes an outcome.
     colour : of the winner.
@@ -170,7 +172,8 @@ def tipping_chart(
     scale = alt.Scale(domain=[low, high + 0.12 * (high - low)], nice=False, zero=False)
     reach = float(data["shift"].max())
     x_scale = alt.Scale(domain=[0, reach], nice=False)
-    x = alt.X("shift:Q", scale=x_scale, title="missing outcomes lowered by")
+    rises = data["value"].iloc[-1] > data["value"].iloc[0]  # where less is better
+    x = alt.X("shift:Q", scale=x_scale, title=f"missing outcomes {'raised' if rises else 'lowered'} by")
     x = x.axis(styled_axis(grid=False, tickCount=5))
     y = alt.Y("value:Q", title="value of the arm", scale=scale)
     y = y.axis(styled_axis(domain=False, ticks=False, tickCount=5))
@@ -182,7 +185,7 @@ def tipping_chart(
         y=alt.Y("runner_up:Q", scale=scale)
     )
     layers = [
-        *_impossible(data, lowest, x_scale),
+        *_impossible(data, worst, x_scale),
         band,
         other,
         line,
@@ -199,11 +202,12 @@ def look_of(names: Sequence[str], name: str) -> str:
     return NEUTRAL if name == NAIVE else COLOURS[others.index(name) % len(COLOURS)]
 
 
-def _rows(estimates: pd.DataFrame, label: Format) -> pd.DataFrame:
+def _rows(estimates: pd.DataFrame, label: Format, minimize: bool) -> pd.DataFrame:
     """A row of the chart for each estimate, and one above them for the arm's name."""
     import pandas as pd
 
-    best = estimates.groupby("assumption", sort=False)["mean"].idxmax()
+    means = estimates.groupby("assumption", sort=False)["mean"]
+    best = means.idxmin() if minimize else means.idxmax()
     contest = estimates["arm"].nunique() > 1
     rows: list[dict[str, Any]] = []
     for arm, part in estimates.groupby("arm", sort=False):
@@ -272,18 +276,22 @@ def _looks(names: Sequence[str]) -> tuple[alt.Color, alt.Shape]:
     )
 
 
-def _impossible(data: pd.DataFrame, lowest: float | None, scale: alt.Scale) -> list[alt.Chart]:
+def _impossible(data: pd.DataFrame, worst: float | None, scale: alt.Scale) -> list[alt.Chart]:
     """A shade over shifts that would take missing outcomes out of their range."""
     import pandas as pd
 
     first, last = data.iloc[0], data.iloc[-1]
-    slope = (first["value"] - last["value"]) / (last["shift"] - first["shift"])
-    if lowest is None or slope <= 0 or last["value"] >= lowest:
+    slope = (first["value"] - last["value"]) / (
+        last["shift"] - first["shift"]
+    )  # below 0 where less is better
+    if worst is None or slope == 0:
         return []
-    start = max((first["value"] - lowest) / slope, 0.0)
+    start = max((first["value"] - worst) / slope, 0.0)
+    if start >= last["shift"]:
+        return []
     rows = pd.DataFrame([{"start": start, "stop": last["shift"], "text": "impossible"}])
     base = alt.Chart(rows).encode(x=alt.X("stop:Q", scale=scale))
-    shade = base.mark_rect(color=PALE, tooltip="missing outcomes would be below the lowest possible one")
+    shade = base.mark_rect(color=PALE, tooltip="missing outcomes would be beyond the worst possible one")
     words = base.mark_text(**_letters(FAINT, align="right", dx=-5, baseline="top", fontStyle="italic"))
     return [shade.encode(x2="start:Q"), words.encode(text="text:N", y=alt.value(26))]
 

@@ -53,6 +53,7 @@ def _complete_assumptions(
     metavar="1,1,...",
     help="Share of units that each arm should have, sorted by arm.",
 )
+@click.option("--minimize", is_flag=True, help="Lower outcomes are better: costs, churn, deaths.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page with charts: .html.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the estimates: .csv or .parquet.")
 @as_json
@@ -69,6 +70,7 @@ def analyze(
     missing_values: str | None,
     observed: str | None,
     expected_split: tuple[float, ...] | None,
+    minimize: bool,
     html: Path | None,
     out: Path | None,
     as_json: bool,
@@ -100,6 +102,7 @@ def analyze(
         missing_values=missing_values.split(",") if missing_values else (),
         observed=observed,
         expected_split=expected_split,
+        minimize=minimize,
     )
     written = [result.save(out)] if out else []
     written += [result.report(html)] if html else []

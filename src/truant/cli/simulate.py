@@ -55,6 +55,14 @@ def _complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) 
     shell_complete=_complete_keys,
     help="A parameter of the world, e.g. gamma=0.5,1.0; may be repeated.",
 )
+@click.option(
+    "--delay",
+    type=integer,
+    default=0,
+    show_default=True,
+    help="Rounds after which an outcome becomes known.",
+)
+@click.option("--minimize", is_flag=True, help="Lower outcomes are better: costs, churn, deaths.")
 @click.option("--threads", type=integer, default=None, help="[default: all cores]")
 @click.option(
     "--chart", type=click.Path(path_type=Path), help="Write a chart: .png, .svg or interactive .html."
@@ -69,6 +77,8 @@ def simulate(
     runs: int,
     seed: int,
     settings: tuple[str, ...],
+    delay: int,
+    minimize: bool,
     threads: int | None,
     chart: Path | None,
     log: bool,
@@ -100,6 +110,8 @@ def simulate(
             seed=seed,
             threads=threads,
             parameters=parameters,
+            delay=delay,
+            minimize=minimize,
         )
     except KeyboardInterrupt:
         click.echo("Stopped before the first run was finished; there is nothing to show.", err=True)

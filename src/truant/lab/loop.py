@@ -67,6 +67,7 @@ draw = record = follow = fill = contribute = known = aim = update = choose = _un
 POOLED = False  # arms contribute to sums over all arms
 DELAYED = False  # outcomes enter the counts some rounds after the pull
 COUNTS_PENDING = False  # and until then count as if they had come out like the others
+STARTS_ANEW = False  # the memory of an arm follows its settled pulls, which are not what is scored
 GUESSES_HORIZON = False
 
 
@@ -139,7 +140,8 @@ def run(
                     contribute(counts[a], parameters[a], contributions[a])
                     for k in range(contributions.shape[1]):
                         shared[k] += contributions[a, k]
-            for k in range(arms if renew else (2 if DELAYED else 1)):
+            # an arm is scored when its counts change, and where pending pulls count, when it is pulled
+            for k in range(arms if renew else (2 if COUNTS_PENDING and entering != arm else 1)):
                 a = k if renew else (entering if k == 0 else arm)
                 ready = settled[a] if DELAYED else pulls[a]
                 if ready < due[0, a] and not renew and not (COUNTS_PENDING and pulls[a] >= due[1, a]):
@@ -162,6 +164,9 @@ def run(
                         for i in range(row.shape[1]):
                             scaled[m, i] = row[m, i] * factor
                     row = scaled
+                if STARTS_ANEW:
+                    for i in range(memory.shape[1]):
+                        memory[a, i] = 0.0
                 aim(known(row, shared, parameters[a]), log_horizon, index_parameters, knots)
                 fill(row, memory[a], shared, parameters[a], knots, values[a])
                 if t > first_rounds and not renew:

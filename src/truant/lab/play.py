@@ -6,21 +6,23 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from truant.assumptions.assumption import forget
 from truant.compile import link
 from truant.counts import Counts
 from truant.errors import InvalidValue
 from truant.lab import loop
 from truant.policies import Policy
-from truant.setting import FloatArray, IntArray, Setting
+from truant.setting import FloatArray, IntArray, Setting, whole_number
 from truant.worlds import World
 from truant.worlds.world import instance
 
 CHECKPOINTS = 160  # evenly spaced; some forty more are packed into the first of them
+LONGEST_DELAY = 10_000_000  # rounds: a run keeps 24 bytes for each outcome that is still to come
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,10 @@ class Plan:
     def instance(self, run: int) -> World:
         """The instance that all policies of a run face."""
         if isinstance(self.world, World):
-            return self.world
-        return instance(self.world, np.random.default_rng(self._seeds(run)[0]), self.parameters)
+            world = self.world
+        else:
+            world = instance(self.world, np.random.default_rng(self._seeds(run)[0]), self.parameters)
+        return world.minimizing() if self.minimize and not world.setting.minimize else world
 
     def generator(self, run: int) -> np.random.Generator:
         """The run's stream of pulls: the same for every policy, whoever else takes part."""
@@ -48,6 +52,19 @@ class Plan:
 
     def _seeds(self, run: int) -> list[np.random.SeedSequence]:
         return np.random.SeedSequence(self.seed, spawn_key=(run,)).spawn(2)
+
+
+def rounds_late(delay: object, horizon: int) -> int:
+    """The delay as a whole number of rounds, at most the horizon; or raises InvalidValue."""
+    rounds = whole_number("delay", delay, at_least=0)
+    if rounds > horizon:
+        raise InvalidValue(f"delay must be at most the horizon, {horizon:,} rounds, got {rounds:,}.")
+    if rounds > LONGEST_DELAY:
+        raise InvalidValue(
+            f"delay must be at most {LONGEST_DELAY:,} rounds, got {rounds:,}: outcomes that are still to come "
+            "are kept in memory."
+        )
+    return rounds
 
 
 class Played(NamedTuple):
@@ -95,13 +112,15 @@ def played(
     delay : rounds after which an outcome enters the counts; those still to come at the end enter then.
     """
     seen = world.revealed() if policy.reveals else world
-    setting = seen.setting.maximizing()
+    told = replace(seen.setting, minimize=world.setting.minimize)
+    setting = told.maximizing()
     curve, index = policy.curve(setting, horizon), policy.index
     knots = index.knots(curve.linear)
     arms = setting.arms
     counts = Counts.empty(setting)
     table = counts.table if curve.discrete else counts.real().table
-    record, about = _recorder(seen.setting, curve.discrete)
+    record, about = _recorder(told, curve.discrete)
+    pending = delay > 0 and index.counts_pending
     regret, pulls = np.zeros(len(rounds)), np.zeros(arms, np.int64)
     compiled = link(
         loop.run,
@@ -116,7 +135,8 @@ def played(
         choose=index.choose,
         POOLED=curve.pooled > 0,
         DELAYED=delay > 0,
-        COUNTS_PENDING=delay > 0 and index.counts_pending,
+        COUNTS_PENDING=pending,
+        STARTS_ANEW=pending and curve.follow is not forget,
         GUESSES_HORIZON=not index.horizon_known,
     )
     arguments = (
@@ -154,7 +174,7 @@ def played(
             f"The index of {policy.name!r} chose an arm that is not there; try check_index on it."
         )
     final = Counts(table, setting.levels if curve.discrete else None, setting.centre)
-    if seen.setting.minimize:
+    if told.minimize:
         final = final.reflected()
     return Played(ending == loop.FINISHED, regret, pulls, final, nanoseconds)
 

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, IntArray
+from truant.worlds.world import EQUAL, losses
 
 if TYPE_CHECKING:  # slow to import, and not needed to simulate
     import altair as alt
@@ -29,6 +31,8 @@ class Simulation:
     world : name of the world.
     parameters : what was set of the world; plain JSON values.
     horizon : rounds T of each run.
+    delay : rounds after which an outcome entered the counts.
+    minimize : less is better: the best arm has the lowest mean.
     seed : of the whole simulation.
     policies : the P names.
     rounds : (C,) checkpoints, increasing up to the horizon, half of it among them.
@@ -50,6 +54,8 @@ class Simulation:
     estimates: FloatArray
     means: FloatArray
     nanoseconds: FloatArray
+    delay: int = 0
+    minimize: bool = False
 
     def __post_init__(self) -> None:
         # as a file would give them back: tuples are lists, numpy numbers are numbers
@@ -87,11 +93,14 @@ class Simulation:
         return self.regret[:, :, -1]
 
     @property
+    def best(self) -> npt.NDArray[np.bool_]:
+        """Which arms were best in each run, shape (R, arms)."""
+        return np.asarray(losses(self.means, self.minimize) <= EQUAL)
+
+    @property
     def best_arm_share(self) -> FloatArray:
         """Share of the pulls that went to a best arm, shape (P, R)."""
-        # arms that are equal by construction may differ in the last digit
-        best = self.means >= self.means.max(axis=1, keepdims=True) - 1e-12
-        share: FloatArray = (self.pulls * best).sum(axis=2) / self.pulls.sum(axis=2)
+        share: FloatArray = (self.pulls * self.best).sum(axis=2) / self.pulls.sum(axis=2)
         return share
 
     @property
@@ -110,6 +119,8 @@ class Simulation:
             "world": self.world,
             "parameters": self.parameters,
             "horizon": self.horizon,
+            "delay": self.delay,
+            "minimize": self.minimize,
             "runs": self.runs,
             "seed": self.seed,
             "policies": [
@@ -202,7 +213,7 @@ class Simulation:
         settings = [f"{key} = {_words(value)}" for key, value in self.parameters.items()]
         rounds = "1 round" if self.horizon == 1 else f"{self.horizon:,} rounds"
         runs = "1 run" if self.runs == 1 else f"{self.runs:,} runs"
-        return ", ".join([*settings, rounds, runs])
+        return ", ".join([*settings, rounds, runs, *circumstances(self.delay, self.minimize)])
 
     def __repr__(self) -> str:
         table = self.table().to_string(float_format=_figure)
@@ -218,6 +229,12 @@ class Simulation:
         from truant.lab.display import Display
 
         return Display(self.table(), title=f"World {self.world}", subtitle=self._line())
+
+
+def circumstances(delay: int, minimize: bool) -> list[str]:
+    """What is not usual about the outcomes, in words."""
+    late = f"outcomes {delay:,} round{'s' if delay > 1 else ''} late"
+    return [words for words, said in ((late, delay > 0), ("lower is better", minimize)) if said]
 
 
 def _sd(values: FloatArray) -> FloatArray:

@@ -12,11 +12,11 @@ import numpy as np
 from truant import registry
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
-from truant.lab.play import Plan, checkpoints, cores, played
+from truant.lab.play import Plan, checkpoints, cores, played, rounds_late
 from truant.lab.progress import progress_bar
 from truant.lab.result import Simulation
 from truant.policies import Policy, named
-from truant.setting import FloatArray, IntArray, Setting, whole_number
+from truant.setting import FloatArray, IntArray, Setting, switch, whole_number
 from truant.worlds import World
 
 
@@ -40,6 +40,8 @@ def simulate(
     seed: int = 0,
     threads: int | None = None,
     parameters: dict[str, Any] | None = None,
+    delay: int = 0,
+    minimize: bool = False,
     progress: bool | Callable[[float], None] | None = None,
 ) -> Simulation:
     """Run policies in a world and note their regret.
@@ -53,6 +55,8 @@ def simulate(
     seed : the same seed gives the same numbers, whatever the number of threads.
     threads : how many runs at a time; all cores unless given.
     parameters : of a named world.
+    delay : rounds after which an outcome enters the counts; 0: before the next choice.
+    minimize : less is better: the best arm has the lowest mean. False: as the world says.
     progress : show a progress bar; by default if standard error is a terminal. Or a function, which is told
         the share that is done, now and then.
 
@@ -60,13 +64,14 @@ def simulate(
     -------
     The finished runs; an interrupt (Ctrl-C) keeps those that were complete.
     """
-    plan = plan_of(world, policies, horizon, seed, parameters or {})
+    plan = plan_of(world, policies, horizon, seed, parameters or {}, delay, minimize)
     runs = whole_number("runs", runs, at_least=1)
     threads = whole_number("threads", cores() if threads is None else threads, at_least=1)
     # and refuse what cannot be, before the clock starts
     with _compiling(False if callable(progress) else progress):
         for policy in plan.policies:
-            played(policy, plan.instance(0), plan.generator(0), plan.horizon, np.array([1]))
+            first = plan.instance(0)
+            played(policy, first, plan.generator(0), plan.horizon, np.array([1]), delay=plan.delay)
     outcomes = _play_all(plan, runs, threads, progress)
     finished = [run for run in outcomes if run]
     if not finished:
@@ -75,6 +80,8 @@ def simulate(
         world=plan.world if isinstance(plan.world, str) else plan.world.name,
         parameters=plan.parameters,
         horizon=plan.horizon,
+        delay=plan.delay,
+        minimize=plan.instance(0).setting.minimize,
         seed=plan.seed,
         policies=[policy.name for policy in plan.policies],
         rounds=plan.rounds,
@@ -92,6 +99,8 @@ def plan_of(
     horizon: int,
     seed: int,
     parameters: dict[str, Any],
+    delay: int = 0,
+    minimize: bool = False,
 ) -> Plan:
     """What to run, checked."""
     if not isinstance(world, World | str):
@@ -110,7 +119,9 @@ def plan_of(
         raise InvalidValue("parameters are for a world given by name; this one is built already.")
     horizon = whole_number("horizon", horizon, at_least=1)
     seed = whole_number("seed", seed, at_least=0)
-    return Plan(world, parameters, built, horizon, seed, checkpoints(horizon))
+    delay = rounds_late(delay, horizon)
+    switch("minimize", minimize)
+    return Plan(world, parameters, built, horizon, seed, checkpoints(horizon), delay, minimize)
 
 
 def _listed(policies: object) -> list[Policy | str]:
@@ -125,7 +136,7 @@ def _listed(policies: object) -> list[Policy | str]:
 def play(plan: Plan, run: int, number: int, progress: IntArray, stop: IntArray) -> Outcome:
     """One run of one policy, with its final estimates."""
     policy, world = plan.policies[number], plan.instance(run)
-    ended = played(policy, world, plan.generator(run), plan.horizon, plan.rounds, progress, stop)
+    ended = played(policy, world, plan.generator(run), plan.horizon, plan.rounds, progress, stop, plan.delay)
     setting = world.setting
     estimates = np.array([_mean(policy, ended.counts, arm, setting) for arm in range(setting.arms)])
     return Outcome(ended.finished, ended.regret, ended.pulls, estimates, world.means, ended.nanoseconds)

@@ -17,7 +17,7 @@ from truant.lab.result import Simulation
 from truant.setting import FloatArray, IntArray
 
 _KEY = b"truant.simulation"
-_SHARED = ("world", "parameters", "horizon", "seed", "policies")
+_SHARED = ("world", "parameters", "horizon", "delay", "minimize", "seed", "policies")
 
 
 def save(simulation: Simulation, path: str | os.PathLike[str]) -> Path:

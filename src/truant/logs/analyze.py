@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderResult
 
 from truant.analysis import Analysis, Labels, analyze_counts
+from truant.analysis.words import direction_sentence
 from truant.errors import InvalidValue
 from truant.files import output_path, written_whole
 from truant.logs.read import read
@@ -38,6 +39,7 @@ class LogAnalysis(Analysis):
         """Where the figures come from, a short sentence each."""
         mediators = ", ".join(self.columns["mediator"]) or "none"
         sentences = [f"{self.source}: {self.rows:,} rows", f"mediator: {mediators}"]
+        sentences += filter(None, [direction_sentence(self)])
         if self.skipped:
             sentences.append(f"{self.skipped:,} rows without an arm left out")
         return sentences
@@ -89,6 +91,7 @@ def analyze(
     missing_values: Sequence[object] = (),
     observed: str | None = None,
     expected_split: Sequence[float] | None = None,
+    minimize: bool = False,
 ) -> LogAnalysis:
     """What each arm of a table with holes is worth under each assumption, and how far to believe it.
 
@@ -105,6 +108,7 @@ def analyze(
     missing_values : further values that mean missing, e.g. -99.
     observed : a column that says whether the outcome was observed.
     expected_split : the share of units that each arm should have, in the order of the arms.
+    minimize : the best arm is the one with the lowest mean: costs, churn, deaths.
     """
     mediators = [mediator] if isinstance(mediator, str) else list(mediator)
     log = read(
@@ -116,6 +120,7 @@ def analyze(
         levels=levels,
         range=range,
         missing_values=missing_values,
+        minimize=minimize,
     )
     found = analyze_counts(
         log.counts,

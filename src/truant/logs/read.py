@@ -13,7 +13,7 @@ from truant.logs.cells import assemble, collect
 from truant.logs.checks import check_types
 from truant.logs.source import Source, find
 from truant.logs.values import Rules
-from truant.setting import Setting
+from truant.setting import Setting, switch
 from truant.tables.request import Request, understand
 
 
@@ -40,6 +40,7 @@ def read(
     levels: Sequence[float] | None = None,
     range: tuple[float, float] | None = None,
     missing_values: Sequence[object] = (),
+    minimize: bool = False,
 ) -> Log:
     """Reduce a log of any size to counts, in one scan where it lives.
 
@@ -53,10 +54,13 @@ def read(
     levels : all values of a discrete outcome; () for a real one; found from the data unless given.
     range : lowest and highest outcome that can be; those seen unless given.
     missing_values : what else means missing, beside NULL, NaN and blank, in any of these columns.
+    minimize : the best arm is the one with the lowest mean.
     """
+    switch("minimize", minimize)
     with closing(find(data)) as source:
         request = understand(source.columns, arm, outcome, mediator, observed, levels, range)
-        return _reduced(source, request, missing_values)
+        log = _reduced(source, request, missing_values)
+    return replace(log, setting=replace(log.setting, minimize=minimize))
 
 
 def _reduced(source: Source, request: Request, missing_values: Iterable[object]) -> Log:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from truant.analysis import Analysis
+from truant.analysis.bounds import Bounds
 from truant.analysis.sensitivity import Tipping
-from truant.analysis.words import Figures, leading_arms, missing_sentence, tipping_sentence, verdict
+from truant.analysis.words import Figures, best_end, leading_arms, missing_sentence, tipping_sentence, verdict
 from truant.charts.analysis import estimates_chart, look_of, missing_heatmap, tipping_chart
 from truant.report.document import Figure, spec_of
 
@@ -28,6 +29,7 @@ def estimates_figure(analysis: Analysis, figures: Figures) -> Figure:
         table[table["arm"].isin(arms)],
         pd.DataFrame(bounds) if bounds else None,
         label=figures.number,
+        minimize=analysis.minimize,
         width="container",
     )
     sentence = "Dots are estimates, lines their intervals; a star marks the best arm of an assumption."
@@ -36,9 +38,13 @@ def estimates_figure(analysis: Analysis, figures: Figures) -> Figure:
             " The pale bar is all that the mean of these rows can be, whatever the missing outcomes were."
         )
     if len(arms) < len(analysis.arms):
-        sentence += f" Drawn are the {len(arms)} arms with the highest estimates of {len(analysis.arms):,}."
+        sentence += _drawn(analysis, len(arms))
     alternative = f"Dot and whisker chart of each arm's value under each assumption. {verdict(analysis)}"
     return Figure("estimates", spec_of(chart), alternative, sentence=sentence)
+
+
+def _drawn(analysis: Analysis, arms: int) -> str:
+    return f" Drawn are the {arms} arms with the {best_end(analysis)} estimates of {len(analysis.arms):,}."
 
 
 def missing_figure(analysis: Analysis) -> Figure:
@@ -53,15 +59,22 @@ def missing_figure(analysis: Analysis) -> Figure:
     )
     sentence = "Share of outcomes that are missing, and n, the rows of the cell."
     if len(arms) < len(analysis.arms):
-        sentence += f" Drawn are the {len(arms)} arms with the highest estimates of {len(analysis.arms):,}."
+        sentence += _drawn(analysis, len(arms))
     return Figure("missing", spec_of(chart), alternative, sentence=sentence, fluid=False)
 
 
 def tipping_figures(analysis: Analysis, figures: Figures) -> list[Figure]:
-    """One for each assumption: how far the winner's missing outcomes must be lower for it to lose."""
+    """One for each assumption: how much worse the winner's missing outcomes must be for it to lose."""
     return [
         _tipping_figure(analysis, tip, number, figures) for number, tip in enumerate(analysis.sensitivity)
     ]
+
+
+def _worst(bounds: Bounds | None, minimize: bool) -> float | None:
+    """An arm's value if all its missing outcomes were the worst possible."""
+    if bounds is None:
+        return None
+    return bounds.high if minimize else bounds.low
 
 
 def _tipping_figure(analysis: Analysis, tip: Tipping, number: int, figures: Figures) -> Figure:
@@ -78,7 +91,7 @@ def _tipping_figure(analysis: Analysis, tip: Tipping, number: int, figures: Figu
             runner_up=tip.runner_up,
             shift=tip.shift,
             shift_in_sd=tip.shift_in_sd,
-            lowest=winner.bounds.low if winner.bounds else None,
+            worst=_worst(winner.bounds, analysis.minimize),
             label=figures.number,
             colour=look_of(analysis.assumptions, tip.assumption),
             width="container",

@@ -11,6 +11,7 @@ from truant.analysis.words import (
     Figures,
     by_code,
     certainty,
+    direction_sentence,
     missing_sentence,
     missing_share,
     percent,
@@ -77,6 +78,7 @@ def analysis_html(analysis: Analysis) -> str:
     figures = Figures.of(analysis)
     return fragment(
         "fragment.html",
+        direction=direction_sentence(analysis),
         verdict=verdict(analysis),
         certainty=certainty(analysis, figures),
         values=values_table(analysis, figures),

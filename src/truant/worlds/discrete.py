@@ -23,6 +23,7 @@ class DiscreteWorld(World):
     observation : P(O=1|m,y,a), broadcast to (arms, K, L).
     mediator_observation : P(Q=1|m,a), broadcast to (arms, K).
     levels : the L outcome values, increasing; equally spaced on [0, 1] unless given.
+    minimize : the best arm is the one with the lowest mean.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class DiscreteWorld(World):
         mediator_observation: npt.ArrayLike = 1.0,
         *,
         levels: Sequence[float] | None = None,
+        minimize: bool = False,
         name: str = "own arrays",
     ) -> None:
         pi = probabilities("joint", joint)
@@ -59,6 +61,7 @@ class DiscreteWorld(World):
             arms=n,
             mediators=K,
             levels=tuple(values),
+            minimize=minimize,
             mediator_probabilities=np.minimum(pi.sum(axis=2), 1.0),  # a sum may exceed 1 by rounding
             condition_numbers=_condition_numbers(self.seen),
         )
@@ -75,7 +78,9 @@ class DiscreteWorld(World):
 
     def revealed(self) -> DiscreteWorld:
         """The same world with every mediator and outcome seen."""
-        return DiscreteWorld(self.joint, levels=tuple(self.levels), name=self.name)
+        return DiscreteWorld(
+            self.joint, levels=tuple(self.levels), minimize=self.setting.minimize, name=self.name
+        )
 
 
 def cell_probabilities(

@@ -30,6 +30,7 @@ class RealWorld(World):
     low, high : range that a policy is told. Unless given: with `samples` their own least and greatest; else
         [0, 1], or that of the means if some are outside.
     scale : typical spread of an outcome that a policy is told; the true one unless given.
+    minimize : the best arm is the one with the lowest mean.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class RealWorld(World):
         low: float | None = None,
         high: float | None = None,
         scale: float | None = None,
+        minimize: bool = False,
         name: str = "own arrays",
     ) -> None:
         p = mediator_table(mediator_probabilities)
@@ -73,7 +75,15 @@ class RealWorld(World):
         if scale is None:
             scale = _spread(p, self.outcome_means, self.outcome_sd)
         low, high = _range(self.outcome_means, low, high, samples)
-        self.setting = Setting(arms=n, mediators=K, low=low, high=high, scale=scale, mediator_probabilities=p)
+        self.setting = Setting(
+            arms=n,
+            mediators=K,
+            low=low,
+            high=high,
+            scale=scale,
+            minimize=minimize,
+            mediator_probabilities=p,
+        )
         self.means = np.asarray((p * self.outcome_means).sum(axis=1))
         self._set_draw()
 
@@ -105,6 +115,7 @@ class RealWorld(World):
             low=self.setting.low,
             high=self.setting.high,
             scale=self.setting.scale,
+            minimize=self.setting.minimize,
             name=self.name,
         )
 

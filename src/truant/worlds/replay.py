@@ -36,7 +36,7 @@ class Replay:
     high: float
 
     def world(
-        self, gamma: Chances = ESTIMATED, mediator_gamma: Chances = ESTIMATED
+        self, gamma: Chances = ESTIMATED, mediator_gamma: Chances = ESTIMATED, minimize: bool = False
     ) -> RealWorld | DiscreteWorld:
         """The world with these cells; what is missing is as in the table, or as chosen."""
         p = self.rows / self.rows.sum(axis=1, keepdims=True)
@@ -53,12 +53,15 @@ class Replay:
                 samples=self._samples(),
                 low=self.low,
                 high=self.high,
+                minimize=minimize,
                 name="table",
             )
         else:
             joint = p[..., None] * self._shares(self.levels)
             observation = seen if seen.ndim == 3 else seen[..., None]
-            world = DiscreteWorld(joint, observation, mediator_seen, levels=self.levels, name="table")
+            world = DiscreteWorld(
+                joint, observation, mediator_seen, levels=self.levels, minimize=minimize, name="table"
+            )
         world.arm_names, world.mediator_names = self.arms, self.mediators
         return world
 

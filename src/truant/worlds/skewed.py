@@ -35,6 +35,7 @@ class SkewedWorld(RealWorld):
     low, high : range of the outcomes that a policy is told; unless given, an outcome of any arm lies below it
         with probability at most 1e-4, and above it likewise.
     scale : typical spread of an outcome that a policy is told; the true one unless given.
+    minimize : the best arm is the one with the lowest mean.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class SkewedWorld(RealWorld):
         low: float | None = None,
         high: float | None = None,
         scale: float | None = None,
+        minimize: bool = False,
         name: str = "own arrays",
     ) -> None:
         p = mediator_table(mediator_probabilities)
@@ -75,6 +77,7 @@ class SkewedWorld(RealWorld):
             low=bottom if low is None else low,
             high=top if high is None else high,
             scale=scale,
+            minimize=minimize,
             name=name,
         )
 
@@ -123,6 +126,7 @@ class SkewedWorld(RealWorld):
             low=self.setting.low,
             high=self.setting.high,
             scale=self.setting.scale,
+            minimize=self.setting.minimize,
             name=self.name,
         )
 

@@ -38,6 +38,7 @@ def from_table(
     mediator_gamma: Chances = ESTIMATED,
     levels: Sequence[float] | None = None,
     range: tuple[float, float] | None = None,
+    minimize: bool = False,
 ) -> RealWorld | DiscreteWorld:
     """A world that replays the rows of a table: each outcome is one of those observed in its (arm, mediator) cell.
 
@@ -60,9 +61,10 @@ def from_table(
     levels : all values of a discrete outcome, () for a real one; unless given, at most ten distinct values are
         levels, as `analyze` takes them. Assumptions of the mnar kind need a discrete outcome.
     range : lowest and highest outcome that policies are told; those observed unless given.
+    minimize : the best arm is the one with the lowest mean: costs, churn, deaths.
     """
     return replay_of(data, arm=arm, outcome=outcome, mediator=mediator, levels=levels, range=range).world(
-        gamma, mediator_gamma
+        gamma, mediator_gamma, minimize
     )
 
 
@@ -77,6 +79,7 @@ def table(
     mediator_gamma: Chances = ESTIMATED,
     levels: Sequence[float] | None = None,
     range: tuple[float, float] | None = None,
+    minimize: bool = False,
 ) -> RealWorld | DiscreteWorld:
     """Rows of your own file, drawn again: set data (CSV or Parquet), arm, outcome and mediator.
 
@@ -93,7 +96,7 @@ def table(
             f"World 'table' reads a file, got {type(data).__name__} as data; use truant.worlds.from_table."
         )
     return replay_of(data, arm=arm, outcome=outcome, mediator=mediator, levels=levels, range=range).world(
-        gamma, mediator_gamma
+        gamma, mediator_gamma, minimize
     )
 
 

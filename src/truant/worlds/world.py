@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,15 @@ from truant import registry
 from truant.compile import entry, hot, link
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, IntArray, Setting, whole_number
+
+EQUAL = 1e-12  # arms that are equal by construction may differ in the last digit
+
+
+def losses(means: FloatArray, minimize: bool) -> FloatArray:
+    """Loss per pull of each arm (last axis): its distance to the highest mean, to the lowest where less is better."""
+    values = -means if minimize else means
+    distance: FloatArray = values.max(axis=-1, keepdims=True) - values
+    return distance
 
 
 class World(ABC):
@@ -32,13 +43,24 @@ class World(ABC):
 
     @abstractmethod
     def revealed(self) -> World:
-        """The same world with every mediator and outcome seen."""
+        """The same world with every mediator and outcome seen, and the same direction."""
 
     @property
     def gaps(self) -> FloatArray:
-        """Loss per pull of each arm: the best mean minus its own."""
-        gaps: FloatArray = self.means.max() - self.means
-        return gaps
+        """Loss per pull of each arm: the distance of its mean to the best one, highest or lowest (`minimize`)."""
+        return losses(self.means, self.setting.minimize)
+
+    @property
+    def best(self) -> npt.NDArray[np.bool_]:
+        """Which arms are best, shape (arms,)."""
+        return np.asarray(self.gaps <= EQUAL)
+
+    def minimizing(self) -> World:
+        """A copy of this world in which less is better; it shares no arrays with this one."""
+        same = {id(self.draw): self.draw}  # compiled code is not copied
+        turned = copy.deepcopy(self, same)
+        turned.setting = replace(turned.setting, minimize=True)
+        return turned
 
     def pulls(self, arms: npt.ArrayLike, seed: int | np.random.Generator = 0) -> tuple[IntArray, FloatArray]:
         """Pull these arms in turn: mediators (-1: missing) and outcomes (NaN: missing)."""

@@ -121,7 +121,8 @@ def test_numbers_are_those_of_simulate(whole):
 def test_one_tidy_table(whole):
     runs = pd.read_parquet(whole.results)
     figures = ["regret", "regret_first_half", "best_arm_share"]
-    places = ["block", "world", "arms", "gamma", "K", "policy_level", "horizon", "policy", "seed", "run"]
+    places = ["block", "world", "arms", "gamma", "K", "policy_level", "horizon", "delay"]
+    places += ["policy", "seed", "run"]
     assert list(runs.columns) == places + figures
     assert len(runs) == 210 * PAIRS
     assert not runs.duplicated(places).any()
@@ -332,11 +333,13 @@ def test_a_part_is_named_by_all_that_decides_its_numbers():
         replace(task, first=100),
         replace(task, runs=110),
         replace(task, point=replace(point, horizon=401)),
+        replace(task, point=replace(point, delay=1)),
+        replace(task, point=replace(point, minimize=True)),
         replace(task, point=replace(point, world="mar-low")),
         replace(task, point=replace(point, parameters={"K": 4})),
     ]
     keys = [task.key("naive-ucb"), task.key("mar-ucb"), *(other.key("naive-ucb") for other in others)]
-    assert len(set(keys)) == 9
+    assert len(set(keys)) == 11
     assert replace(task, policies=("naive-ucb",)).key("naive-ucb") == keys[0]  # whoever else takes part
     assert (
         replace(task, point=replace(point, block=1)).key("naive-ucb") == keys[0]

@@ -149,7 +149,7 @@ def _spread(values: Sequence[Any], count: int) -> list[Any]:
 
 
 def ways_of(block: Block) -> list[Way]:
-    """What varies in the world: its parameters, and the horizon."""
+    """What varies in the world: its parameters, the horizon and the delay."""
     ways = [
         Way(world_column(axis.name.split(",")[0]), axis.name.replace(",", " = "), axis.values)
         for axis in block.axes
@@ -157,6 +157,8 @@ def ways_of(block: Block) -> list[Way]:
     ]
     if len(block.horizons) > 1:
         ways.append(Way("horizon", "horizon", block.horizons))
+    if len(block.delays) > 1:
+        ways.append(Way("delay", "delay", block.delays))
     return ways
 
 
@@ -333,7 +335,7 @@ def _panels(table: pd.DataFrame, ways: Sequence[Way]) -> tuple[list[tuple[str, p
 
 
 def _text(way: Way, value: Any) -> str:
-    return f"{value:,}" if way.column == "horizon" else shown(value)
+    return f"{value:,}" if way.column in ("horizon", "delay") else shown(value)
 
 
 def _id(block: Block, name: str) -> str:

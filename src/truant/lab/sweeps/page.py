@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from truant.lab.result import circumstances
 from truant.lab.sweeps.charts import NamedChart, one_point_each, sweep_charts, ways_of
 from truant.lab.sweeps.study import shown
 from truant.report.document import Cell, Figure, Table, rendered, spec_of, write_page
@@ -32,7 +33,7 @@ def write(result: SweepResult) -> Path:
         "sweep.html",
         figures,
         title=study.title,
-        about=[study.description] if study.description else [],
+        about=[*filter(None, [study.description]), *(["Lower is better."] if study.minimize else [])],
         facts=[
             ("points", f"{sum(1 for _ in study.points()):,}"),
             ("policies", f"{len({row['policy'] for row in result.rows}):,}"),
@@ -69,14 +70,16 @@ def verdict(result: SweepResult) -> str:
 
 def _headings(result: SweepResult) -> tuple[list[str], list[str]]:
     if one_point_each(result.study):
-        horizons = {row["horizon"] for row in result.rows}
-        return ["All worlds"], [f"{result.study.runs:,} runs of {_one_or_more(horizons)} rounds."]
+        horizons, delays = ({row[key] for row in result.rows} for key in ("horizon", "delay"))
+        late = f", outcomes {_one_or_more(delays)} rounds late" if delays != {0} else ""
+        return ["All worlds"], [f"{result.study.runs:,} runs of {_one_or_more(horizons)} rounds{late}."]
     about = []
     for block in result.study.blocks:
         fixed = ", ".join(f"{key} = {shown(value)}" for key, value in block.fixed.items())
         varied = "; ".join(f"{way.label}: {_words(way.values)}" for way in ways_of(block))
         horizon = "" if len(block.horizons) > 1 else f"{block.horizons[0]:,} rounds"
-        words = [f"World {block.world}", fixed, horizon, f"varied: {varied}" if varied else ""]
+        late = ", ".join(circumstances(block.delays[0], False)) if len(block.delays) == 1 else ""
+        words = [f"World {block.world}", fixed, horizon, late, f"varied: {varied}" if varied else ""]
         about.append(". ".join(word for word in words if word) + ".")
     return [block.title for block in result.study.blocks], about
 

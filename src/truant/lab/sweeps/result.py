@@ -89,6 +89,7 @@ class SweepResult:
             "title": self.study.title,
             "runs": self.study.runs,
             "seed": self.study.seed,
+            "minimize": self.study.minimize,
             "results": str(self.results),
             "page": str(self.page),
             "seconds": round(self.seconds, 3),

@@ -41,18 +41,21 @@ class Choice:
 
 @dataclass(frozen=True)
 class Point:
-    """One place in a study: a world with its parameters, and a horizon."""
+    """One place in a study: a world with its parameters, a horizon, a delay and a direction."""
 
     block: int
     world: str
     parameters: Mapping[str, Any]
     horizon: int
+    delay: int = 0
+    minimize: bool = False
 
     @property
     def words(self) -> str:
         """The place in words."""
         settings = [f"{key}={shown(value)}" for key, value in self.parameters.items()]
-        return ", ".join([self.world, *settings, f"horizon={self.horizon:,}"])
+        late = [f"delay={self.delay:,}"] if self.delay else []
+        return ", ".join([self.world, *settings, f"horizon={self.horizon:,}", *late])
 
 
 @dataclass(frozen=True)
@@ -66,13 +69,16 @@ class Block:
     axes: tuple[Axis, ...]
     horizons: tuple[int, ...]
     choices: tuple[Choice, ...]
+    delays: tuple[int, ...] = (0,)
+    minimize: bool = False
 
     def points(self) -> Iterator[Point]:
         """Every combination of what varies."""
-        for horizon in self.horizons:
+        for horizon, delay in itertools.product(self.horizons, self.delays):
             for settings in itertools.product(*(axis.settings() for axis in self.axes)):
                 varied = {key: value for setting in settings for key, value in setting.items()}
-                yield Point(self.number, self.world, {**self.fixed, **varied}, horizon)
+                parameters = {**self.fixed, **varied}
+                yield Point(self.number, self.world, parameters, horizon, delay, self.minimize)
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,7 @@ class Study:
     blocks: tuple[Block, ...]
     file: str
     source: str
+    minimize: bool = False
 
     def points(self) -> Iterator[Point]:
         """All places, block by block."""
@@ -117,7 +124,8 @@ def plan_at(seed: int, point: Point, policies: Sequence[str]) -> Plan:
     """What `simulate` would run at a point."""
     half = np.array([max(1, point.horizon // 2), point.horizon])
     built = [policy_of(policy) for policy in policies]
-    return Plan(point.world, dict(point.parameters), built, point.horizon, seed, np.unique(half))
+    rounds, circumstances = np.unique(half), (point.delay, point.minimize)
+    return Plan(point.world, dict(point.parameters), built, point.horizon, seed, rounds, *circumstances)
 
 
 @functools.cache
@@ -130,7 +138,7 @@ def fingerprint(world: World) -> str:
     """A name for an instance: what is drawn in it, what is lost in it, and what policies are told of it."""
     setting = world.setting
     told = (setting.arms, setting.mediators, setting.levels, setting.low, setting.high, setting.scale)
-    digest = hashlib.sha256(repr(told).encode())
+    digest = hashlib.sha256(repr((*told, setting.minimize)).encode())
     for table in (world.means, *world.tables):
         digest.update(np.ascontiguousarray(table).tobytes())
     return digest.hexdigest()

@@ -13,14 +13,15 @@ import numpy as np
 
 from truant import registry
 from truant.errors import InvalidValue, unknown
+from truant.lab.play import rounds_late
 from truant.lab.sweeps.study import Axis, Block, Choice, Study, at, shown
 from truant.lab.sweeps.task import RUNS, tasks_of_a_point
 from truant.policies import named
-from truant.setting import LARGEST, whole_number
+from truant.setting import LARGEST, switch, whole_number
 from truant.worlds.draws import number
 
-STUDY_KEYS = ("title", "description", "seed", "runs", "horizon", "policies", "worlds")
-WORLD_KEYS = ("name", "title", "set", "vary", "horizon", "policies")
+STUDY_KEYS = ("title", "description", "seed", "runs", "horizon", "delay", "minimize", "policies", "worlds")
+WORLD_KEYS = ("name", "title", "set", "vary", "horizon", "delay", "policies")
 POLICY_KEYS = ("name", "set", "vary")
 SPAN_KEYS = ("from", "to", "steps", "scale")
 MOST_TASKS = 1_000_000  # they are listed before they are handed out, some hundred bytes each
@@ -66,8 +67,9 @@ def study_of(table: Mapping[str, Any], *, file: str = "study", source: str = "")
             blocks=blocks,
             file=file,
             source=source,
+            minimize=switch("minimize", table.get("minimize", False)),
         )
-        points = sum(len(block.horizons) * _size(block.axes) for block in blocks)
+        points = sum(len(block.horizons) * len(block.delays) * _size(block.axes) for block in blocks)
         if points * tasks_of_a_point(study.runs) > MOST_TASKS:
             raise InvalidValue(
                 f"The study has {points:,} points with {study.runs:,} runs each, more than {MOST_TASKS:,} tasks of "
@@ -88,20 +90,30 @@ def _block(number: int, entry: Any, study: Mapping[str, Any]) -> Block:
         for key in [*fixed, *(key for axis in axes for key in axis.name.split(","))]:
             if key not in part.parameters:
                 raise unknown(f"parameter of world {name!r}:", key, part.parameters)
-        horizons = table.get("horizon", study.get("horizon", 10_000))
-        with at("horizon"):
-            several = _values(horizons if isinstance(horizons, list | Mapping) else [horizons])
-            if isinstance(
-                horizons, Mapping
-            ):  # a span's values between its ends are rounded: 5,623.4 rounds cannot be
-                several = tuple(round(value) for value in several)
-            rounds = tuple(whole_number("horizon", value, at_least=1) for value in several)
-            _different(rounds)
+        rounds = _rounds("horizon", table.get("horizon", study.get("horizon", 10_000)), at_least=1)
+        delays = _rounds("delay", table.get("delay", study.get("delay", 0)), at_least=0)
+        for delay in delays:
+            rounds_late(delay, min(rounds))
+        minimize = switch("minimize", study.get("minimize", False))
         entries = _listed(table.get("policies", study.get("policies")), "policies")
         choices = tuple(choice for n, policy in enumerate(entries) for choice in _choices(n, policy))
         with at("policies"):
             _different_policies([choice.spec for choice in choices])
-        return Block(number, name, _text(table, "title", name), fixed, axes, rounds, choices)
+        title = _text(table, "title", name)
+        return Block(number, name, title, fixed, axes, rounds, choices, delays, minimize)
+
+
+def _rounds(key: str, value: Any, at_least: int) -> tuple[int, ...]:
+    """Numbers of rounds: one, a list or a span."""
+    with at(key):
+        several = _values(value if isinstance(value, list | Mapping) else [value])
+        if isinstance(
+            value, Mapping
+        ):  # values between the ends of a span are rounded: 5,623.4 rounds cannot be
+            several = tuple(round(number) for number in several)
+        rounds = tuple(whole_number(key, number, at_least=at_least) for number in several)
+        _different(rounds)
+    return rounds
 
 
 def _choices(number: int, entry: Any) -> Iterator[Choice]:

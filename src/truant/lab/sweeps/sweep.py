@@ -104,11 +104,12 @@ def _compile(left: list[Task]) -> None:
     seen = set()
     for task in left:
         for policy in task.policies:
-            pair = (task.point.world, policy)
-            if pair not in seen:
-                seen.add(pair)
+            kind = (task.point.world, policy, task.point.delay > 0)
+            if kind not in seen:
+                seen.add(kind)
                 plan = plan_at(task.seed, task.point, [policy])
-                played(plan.policies[0], plan.instance(0), plan.generator(0), plan.horizon, np.array([1]))
+                first, rng = plan.instance(0), plan.generator(0)
+                played(plan.policies[0], first, rng, plan.horizon, np.array([1]), delay=plan.delay)
 
 
 def _rounds(several: list[Task]) -> int:

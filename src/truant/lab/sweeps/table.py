@@ -14,18 +14,31 @@ from truant.lab.sweeps.study import Choice, Point, Study, shown
 from truant.setting import FloatArray
 
 FIGURES = ("regret", "regret_first_half", "best_arm_share")
-RESERVED = ("block", "world", "policy", "family", "horizon", "seed", "run", "runs", "best", "as_good")
+RESERVED = (
+    "block",
+    "world",
+    "policy",
+    "family",
+    "horizon",
+    "delay",
+    "seed",
+    "run",
+    "runs",
+    "best",
+    "as_good",
+)
 RESERVED_STARTS = ("regret", "best_arm_share", "share_above", "behind_", "policy_")
 ROWS = 100_000  # gathered before they are written
 
 
 def place_of(point: Point, choice: Choice, columns: Mapping[str, pa.DataType]) -> dict[str, Any]:
-    """The place of a row: world, parameters, horizon, policy."""
+    """The place of a row: world, parameters, horizon, delay, policy."""
     given = {world_column(key): value for key, value in point.parameters.items()}
     given |= {policy_column(key): value for key, value in choice.varied.items()}
     cells = {name: _cell(given.get(name), kind) for name, kind in columns.items()}
     place = {"block": point.block + 1, "world": point.world, **cells}
-    return place | {"horizon": point.horizon, "policy": choice.spec, "family": choice.family}
+    place |= {"horizon": point.horizon, "delay": point.delay}
+    return place | {"policy": choice.spec, "family": choice.family}
 
 
 def world_column(key: str) -> str:
@@ -76,7 +89,7 @@ class Writer:
     def __init__(self, path: Path, study: Study, columns: Mapping[str, pa.DataType]) -> None:
         # the block tells apart two entries of a study with the same world and parameters
         fields = [("block", pa.int64()), ("world", pa.string()), *columns.items()]
-        fields += [("horizon", pa.int64()), ("policy", pa.string())]
+        fields += [("horizon", pa.int64()), ("delay", pa.int64()), ("policy", pa.string())]
         fields += [("seed", pa.int64()), ("run", pa.int64()), *((name, pa.float64()) for name in FIGURES)]
         self._schema = pa.schema(fields, metadata={b"truant.study": study.source.encode()})
         self._file = pq.ParquetWriter(path, self._schema, compression="zstd", write_page_checksum=True)

@@ -60,6 +60,8 @@ class Task:
             "parameters": dict(self.point.parameters),
             "instance": self.fingerprint,
             "horizon": self.point.horizon,
+            "delay": self.point.delay,
+            "minimize": self.point.minimize,
             "policy": policy,
             "seed": self.seed,
             "first": self.first,
@@ -95,15 +97,15 @@ def work(number: int, task: Task, stop: IntArray | None = None) -> tuple[int, di
         run = task.first + row
         with at(f"{task.point.words}: run {run}"):
             world = plan.instance(run)
-            best = world.gaps <= 1e-12  # arms that are equal by construction may differ in the last digit
             for policy in plan.policies:
-                ended = played(policy, world, plan.generator(run), plan.horizon, plan.rounds, stop=stop)
+                rng = plan.generator(run)
+                ended = played(policy, world, rng, plan.horizon, plan.rounds, stop=stop, delay=plan.delay)
                 if not ended.finished or (stop is not None and stop[0]):
                     return number, None
                 columns = done[policy.name]
                 columns["regret"][row] = ended.regret[-1]
                 columns["regret_first_half"][row] = ended.regret[0]
-                columns["best_arm_share"][row] = ended.pulls[best].sum() / ended.pulls.sum()
+                columns["best_arm_share"][row] = ended.pulls[world.best].sum() / ended.pulls.sum()
                 columns["nanoseconds"][row] = ended.nanoseconds
     if fingerprint(plan.instance(0)) != task.fingerprint:  # its numbers would be kept under the wrong name
         raise InvalidValue(

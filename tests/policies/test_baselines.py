@@ -7,13 +7,13 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
-
 from tests.scoring import guess_and_scores
+
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified, UnknownName
 from truant.indices.thompson import Thompson
 from truant.lab.simulate import simulate
-from truant.policies import Policy, named
+from truant.policies import named
 from truant.setting import Setting
 from truant.worlds import RealWorld
 

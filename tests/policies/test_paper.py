@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 import pytest
-
 from tests.scoring import guess_and_scores, score
+
 from truant.compile import link
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified, UnknownName

@@ -1,29 +1,38 @@
-"""What a user would write in a package of his own: an assumption and an index, here those of mar-plain-ucb."""
+"""What a user would write in a package of his own: an assumption and an index, here a plain mar with ucb."""
+
+import numpy as np
 
 from truant.assumptions import Assumption, Curve
+from truant.assumptions.assumption import per_arm
 from truant.assumptions.mar import Mar
-from truant.assumptions.normal import pooled_variance, pseudo_observations, shrinking, straight
+from truant.assumptions.normal import straight
 from truant.compile import hot
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM
 from truant.indices import Index
 from truant.policies.policy import combine
 
+WITHIN, FREEDOM = 0, 1  # what arms pool: sums of squares within cells, and their degrees of freedom
+
+
+@hot
+def contribute(row, parameters, out):
+    out[WITHIN] = out[FREEDOM] = 0.0
+    for m in range(row.shape[0]):
+        n = row[m, OBSERVED]
+        if n > 1.0:
+            out[WITHIN] += max(row[m, SQUARES] - row[m, SUM] * row[m, SUM] / n, 0.0)
+            out[FREEDOM] += n - 1.0
+
 
 @hot
 def fill(row, memory, shared, parameters, knots, values):
-    pulls = within = freedom = 0.0
+    variance = (shared[WITHIN] + 2.0 * parameters[1]) / (shared[FREEDOM] + 2.0)
+    pulls = mean = square = error = 0.0
     for m in range(row.shape[0]):
-        n = row[m, OBSERVED]
         pulls += row[m, PULLS]
-        if n > 1.0:
-            within += max(row[m, SQUARES] - row[m, SUM] * row[m, SUM] / n, 0.0)
-            freedom += n - 1.0
-    variance = pooled_variance(memory, shared, within, freedom, parameters[2])
-    kappa = pseudo_observations(parameters, variance)
-    mean = square = error = 0.0
     for m in range(row.shape[0]):
         p = row[m, PULLS] / pulls
-        thickness = 1.0 / (row[m, OBSERVED] + kappa)
+        thickness = 1.0 / (row[m, OBSERVED] + 1.0)
         r = row[m, SUM] * thickness
         mean += p * r
         square += p * r * r
@@ -41,14 +50,15 @@ class Own(Assumption):
         pass
 
     def curve(self, setting):
-        return Curve(fill=fill, parameters=shrinking(setting, 1.0), memory=lambda knots: 2, shared=2)
+        parameters = per_arm(setting, setting.centre, setting.outcome_scale**2)
+        return Curve(fill=fill, contribute=contribute, parameters=parameters, pooled=2)
 
     def estimate(self, counts, arm, setting):
         return Mar().estimate(counts, arm, setting)
 
 
 @hot
-def choose(values, knots, parameters, memory, last, t, rng):
+def choose(values, knots, parameters, memory, t, rng):
     best = 0
     for a in range(1, values.shape[0]):
         if values[a, 0] > values[best, 0]:
@@ -56,15 +66,19 @@ def choose(values, knots, parameters, memory, last, t, rng):
     return best
 
 
+@hot
+def aim(known, log_horizon, parameters, knots):
+    knots[0] = np.sqrt(log_horizon)
+
+
 class Upper(Index):
     """The highest at(sqrt(log T))."""
 
     choose = staticmethod(choose)
+    aim = staticmethod(aim)
 
-    def knots(self, horizon, linear):
-        import numpy as np
-
-        return np.array([np.sqrt(np.log(horizon))])
+    def knots(self, linear):
+        return np.zeros(1)
 
 
 def policy():

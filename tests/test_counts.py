@@ -2,8 +2,8 @@
 
 What "the same" means: integer counts are identical; replaying in order is identical to the last bit; sums kept
 about a centre c, and the cell totals that follow from them, agree with exact rational arithmetic to 1e-12 of
-sum |y - c|, sums of squares to 1e-12 of sum (y - c)^2. Neither scale knows how far from zero the outcomes sit:
-an offset of 1e9 may cost nothing.
+sum |y - c|, sums of squares and cubes to 1e-12 of sum (y - c)^2 and sum |y - c|^3. No scale knows how far from
+zero the outcomes sit: an offset of 1e9 may cost nothing.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ def assert_exact(counts: Counts, setting: Setting, pulls: list[Pull], came_from:
         for row in range(setting.mediators + 1):
             outcomes = in_cell(setting, pulls, arm, row)
             exact = [Fraction(y) for y in outcomes if y is not None]
-            N, n, S, Q = (Fraction(v) for v in counts.table[arm, row].tolist())
+            N, n, S, Q, C = (Fraction(v) for v in counts.table[arm, row].tolist())
             assert (N, n) == (len(outcomes), len(exact))
             if not exact:
-                assert (S, Q) == (0, 0)
+                assert (S, Q, C) == (0, 0, 0)
                 continue
             size = sum(abs(y - centre) + way for y in exact)
             squares = sum((abs(y - centre) + way) ** 2 for y in exact)
@@ -87,6 +87,8 @@ def assert_exact(counts: Counts, setting: Setting, pulls: list[Pull], came_from:
             assert abs(S - sum(y - centre for y in exact)) <= TIGHT * size
             assert abs(n * centre + S - total) <= TIGHT * size
             assert abs(Q - sum((y - centre) ** 2 for y in exact)) <= TIGHT * squares
+            cubes = sum((abs(y - centre) + way) ** 3 for y in exact)
+            assert abs(C - sum((y - centre) ** 3 for y in exact)) <= 2 * TIGHT * cubes
             within = Q - S * S / n  # the spread about the cell's own mean
             assert abs(within - sum((y - mean) ** 2 for y in exact)) <= 3 * TIGHT * squares
 
@@ -166,10 +168,12 @@ def test_many_pulls_keep_their_digits():
     mean = sum(exact) / len(exact)
     spread = sum((v - mean) ** 2 for v in exact)
     for counts in (whole, halves[0].merge(halves[1])):
-        _, n, S, Q = (Fraction(v) for v in counts.table[0, 0].tolist())
+        _, n, S, Q, C = (Fraction(v) for v in counts.table[0, 0].tolist())
         assert n == 100_000
         assert abs(Fraction(counts.centre) + S / n - mean) <= TIGHT * mean
         assert abs(Q - S * S / n - spread) <= TIGHT * spread
+        cubes = [(v - Fraction(counts.centre)) ** 3 for v in exact]
+        assert abs(C - sum(cubes)) <= TIGHT * sum(map(abs, cubes))
 
 
 # Recentring
@@ -190,11 +194,11 @@ def test_recentring_moves_sums_and_leaves_the_spread(problem, shift):
 def test_recentring_by_hand():
     setting = Setting(arms=1, low=0, high=2)  # outcomes 1, 2 and 4 about 1: 0, 1, 3
     counts = Counts.fold(setting, [0, 0, 0, 0], [0, 0, 0, 0], [1.0, 2.0, 4.0, np.nan])
-    assert counts.table[0, 0].tolist() == [4, 3, 4, 10]
-    assert counts.about(0.0).table[0, 0].tolist() == [4, 3, 7, 21]
-    assert counts.about(4.0).table[0, 0].tolist() == [4, 3, -5, 13]
-    assert counts.about(4.0).about(1.0).table[0, 0].tolist() == [4, 3, 4, 10]
-    assert counts.about(1.0).table[0, 0].tolist() == [4, 3, 4, 10]
+    assert counts.table[0, 0].tolist() == [4, 3, 4, 10, 28]
+    assert counts.about(0.0).table[0, 0].tolist() == [4, 3, 7, 21, 73]
+    assert counts.about(4.0).table[0, 0].tolist() == [4, 3, -5, 13, -35]
+    assert counts.about(4.0).about(1.0).table[0, 0].tolist() == [4, 3, 4, 10, 28]
+    assert counts.about(1.0).table[0, 0].tolist() == [4, 3, 4, 10, 28]
 
 
 def test_discrete_counts_have_no_centre_to_move():
@@ -207,6 +211,47 @@ def test_discrete_counts_have_no_centre_to_move():
     assert real.centre + real.table[0, 0, 2] / real.table[0, 0, 1] == pytest.approx(1.0, rel=1e-15)
 
 
+# Where less is better
+
+
+def negated(setting: Setting, pulls: list[Pull]) -> tuple[Setting, list[Pull]]:
+    """The same pulls with every outcome y as -y."""
+    levels = None if setting.levels is None else tuple(-level for level in reversed(setting.levels))
+    turned = Setting(
+        arms=setting.arms, mediators=setting.mediators, levels=levels, low=-setting.high, high=-setting.low
+    )
+    return turned, [(a, m, None if y is None else -y) for a, m, y in pulls]
+
+
+@steady
+@given(st.booleans().flatmap(lambda discrete: problems(discrete=discrete)))
+def test_reflected_counts_are_those_of_the_negated_outcomes(problem):
+    setting, pulls = problem
+    counts = Counts.fold(setting, *columns(pulls))
+    before = counts.table.copy()
+    turned, negative = negated(setting, pulls)
+    reflected, expected = counts.reflected(), Counts.fold(turned, *columns(negative))
+    np.testing.assert_array_equal(reflected.table, expected.table)
+    assert (reflected.levels, reflected.centre) == (expected.levels, expected.centre)
+    if not counts.levels:
+        assert_exact(reflected, turned, negative)
+    np.testing.assert_array_equal(counts.table, before)
+    twice = reflected.reflected()
+    np.testing.assert_array_equal(twice.table, counts.table)
+    assert (twice.levels, twice.centre) == (counts.levels, counts.centre)
+    assert not np.any(np.signbit(reflected.table) & (reflected.table == 0))
+
+
+def test_reflecting_by_hand():
+    setting = Setting(arms=1, low=0, high=2)
+    counts = Counts.fold(setting, [0, 0, 0], [0, 0, 0], [1.5, 3.0, np.nan]).reflected()
+    assert (counts.centre, counts.table[0, 0].tolist()) == (-1.0, [3, 2, -2.5, 4.25, -8.125])
+    levels = Setting(arms=1, levels=(0.0, 1.0, 5.0))
+    discrete = Counts.fold(levels, [0] * 4, [0] * 4, [0.0, 5.0, 5.0, np.nan]).reflected()
+    assert (discrete.levels, discrete.table[0, 0].tolist()) == ((-5.0, -1.0, 0.0), [2, 0, 1, 1])
+    assert discrete.real().table[0, 0].tolist() == [4, 3, -2.5, 18.75, -15.625]  # about -2.5
+
+
 # Layouts
 
 
@@ -216,7 +261,7 @@ def test_discrete_counts_become_real_ones(problem):
     setting, pulls = problem
     real = Counts.fold(setting, *columns(pulls)).real()
     assert real.levels is None
-    assert real.table.shape == (setting.arms, setting.mediators + 1, 4)
+    assert real.table.shape == (setting.arms, setting.mediators + 1, 5)
     assert_exact(real, setting, pulls)
     same = Setting(arms=setting.arms, mediators=setting.mediators, low=LEVELS[0], high=LEVELS[-1])
     np.testing.assert_allclose(real.table, Counts.fold(same, *columns(pulls)).table, rtol=1e-12, atol=1e-12)
@@ -240,8 +285,9 @@ def test_missing_goes_to_the_last_row_and_is_never_zero():
     real = Setting(arms=2, mediators=2, low=-1, high=1)
     pulls: list[Pull] = [(0, 1, 0.5), (0, 1, None), (0, None, 0.25), (0, None, None), (1, 0, 0.0)]
     for counts in (Counts.fold(real, *columns(pulls)), one_by_one(real, pulls)):
-        assert counts.table[0].tolist() == [[0, 0, 0, 0], [2, 1, 0.5, 0.25], [2, 1, 0.25, 0.0625]]
-        assert counts.table[1].tolist() == [[1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+        seen, hidden = [2, 1, 0.5, 0.25, 0.125], [2, 1, 0.25, 0.0625, 0.015625]
+        assert counts.table[0].tolist() == [[0] * 5, seen, hidden]
+        assert counts.table[1].tolist() == [[1, 1, 0, 0, 0], [0] * 5, [0] * 5]
     levels = Setting(arms=2, mediators=2, levels=(0.0, 0.25, 0.5))
     for counts in (Counts.fold(levels, *columns(pulls)), one_by_one(levels, pulls)):
         assert counts.table[0].tolist() == [[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 0, 1]]
@@ -251,7 +297,7 @@ def test_missing_goes_to_the_last_row_and_is_never_zero():
 def test_nan_and_none_are_both_missing():
     setting = Setting(arms=1)
     counts = one_by_one(setting, [(0, 0, float("nan")), (0, 0, None)])
-    assert counts.table[0, 0].tolist() == [2, 0, 0, 0]
+    assert counts.table[0, 0].tolist() == [2, 0, 0, 0, 0]
     outcomes: Any = [None, 0.5]
     assert Counts.fold(setting, [0, 0], [0, 0], outcomes).observed.tolist() == [1]
 
@@ -271,7 +317,7 @@ def test_codes_of_any_integer_type_will_do(dtype):
         setting, np.array([2, 1], dtype), np.array([0, 2], dtype), np.array([0.5, 1], np.float32)
     )
     assert counts.pulls.tolist() == [0, 1, 1]
-    assert counts.table[1, 2].tolist() == [1, 1, 0.5, 0.25]
+    assert counts.table[1, 2].tolist() == [1, 1, 0.5, 0.25, 0.125]
 
 
 # Refusals
@@ -364,12 +410,12 @@ def test_different_levels_are_not_merged():
         Counts.empty(DISCRETE).merge(Counts.empty(other))
 
 
-def test_masks_dates_and_numbers_beyond_squaring_are_refused():
+def test_masks_dates_and_numbers_beyond_cubing_are_refused():
     setting = Setting(arms=2, mediators=2)
     for outcomes, match in [
         (np.ma.array([1.0], mask=[True]), "masked array"),
         (np.array(["2020-01-01"], "datetime64[D]"), "must be numbers"),
-        ([1e200], "within ±1e\\+150"),
+        ([1e200], "within ±1e\\+100"),
         ([[1.0], [1.0, 2.0]], "plain column"),
     ]:
         with pytest.raises(InvalidValue, match=match):
@@ -387,10 +433,11 @@ def test_update_takes_one_pull(pull, levels):
     assert counts.table.sum() == 0
 
 
-@pytest.mark.parametrize("outcome", [1e150, -1e150])
+@pytest.mark.parametrize("outcome", [1e100, -1e100])
 def test_the_largest_outcome_is_still_one(outcome):
     setting = Setting(arms=1, low=-1, high=1)
     folded, updated = Counts.fold(setting, [0], [0], [outcome]), Counts.empty(setting)
     updated.update(0, 0, outcome)
     for counts in (folded, updated):
-        assert counts.table[0, 0].tolist() == [1, 1, outcome, outcome * outcome]
+        assert counts.table[0, 0].tolist() == [1, 1, outcome, outcome * outcome, outcome**3]
+        assert np.all(np.isfinite(counts.table))

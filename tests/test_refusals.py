@@ -11,12 +11,9 @@ import pytest
 
 import truant
 from truant.assumptions.linear import solve_mediator_mnar, solve_mnar
-from truant.assumptions.mediator_mar import MediatorMar
 from truant.cli import cli
-from truant.counts import Counts
 from truant.errors import InvalidValue
 from truant.lab.simulate import simulate
-from truant.setting import Setting
 from truant.worlds import RealWorld, make
 
 
@@ -34,19 +31,6 @@ def test_a_world_keeps_its_own_copy():
     world = RealWorld(p, [[0, 1], [0, 1]])
     p[:] = 0.0
     assert world.mediator_probabilities.sum() == pytest.approx(2)
-
-
-def test_an_arm_without_seen_mediators_is_as_open_as_a_cell_without_outcomes():
-    """Its outcomes tell nothing under mediator-mar: v = s^2/kappa + s^2/2, with s_0 = s and h = 2 s here."""
-    setting = Setting(arms=1, mediators=2, low=0, high=2, scale=0.5)
-    curve = MediatorMar().curve(setting)
-    counts = Counts.fold(setting, [0, 0, 0], [-1, -1, -1], [0.1, 0.1, np.nan])
-    values = np.zeros(2)
-    arguments = (counts.table[0], np.zeros(2), np.zeros(2), curve.parameters[0], np.array([0.0, 1.0]), values)
-    curve.fill.py_func(*arguments)  # type: ignore[attr-defined]
-    assert values[0] == 1.0  # the centre
-    kappa = 0.5**2 / 1.0**2
-    assert (values[1] - values[0]) ** 2 == pytest.approx(0.25 / kappa + 0.25 / 2)
 
 
 def test_more_equations_than_unknowns_are_fitted_and_may_be_feasible():

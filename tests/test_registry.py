@@ -111,7 +111,9 @@ def test_did_you_mean(kind, wrong, right):
 
 
 def test_no_guess_where_nothing_is_near():
-    with pytest.raises(UnknownName, match=r"^Unknown index 'zzzzzz'\. Known: epsilon-greedy, greedy, "):
+    with pytest.raises(
+        UnknownName, match=r"^Unknown index 'zzzzzz'\. Known: cautious, epsilon-greedy, greedy, "
+    ):
         registry.find("index", "zzzzzz")
 
 
@@ -186,10 +188,10 @@ class Hopeful(Assumption):
 
     def curve(self, setting):
         parameters = np.tile([setting.centre, setting.high, float(self.bonus)], (setting.arms, 1))
-        return Curve(fill=fill, parameters=parameters, memory=lambda knots: 1, shared=1)
+        return Curve(fill=fill, parameters=parameters, memory=lambda knots: 1, scratch=1)
 
     def estimate(self, counts, arm, setting):
-        pulls, n, total, _ = counts.table[arm].sum(axis=0)
+        pulls, n, total, _, _ = counts.table[arm].sum(axis=0)
         if pulls == 0:
             raise NotIdentified(f"hopeful: arm {arm} has no pulls.")
         mean = (n * counts.centre + total + (pulls - n) * setting.high) / pulls
@@ -216,15 +218,15 @@ class Lowest(Index):
     def memory(self, arms):
         return 1
 
-    def knots(self, horizon, linear):
+    def knots(self, linear):
         return np.zeros(1)
 
-    def parameters(self, horizon):
+    def parameters(self):
         return np.array([float(self.above)])
 
 
 @hot
-def choose(values, knots, parameters, memory, last, t, rng):
+def choose(values, knots, parameters, memory, t, rng):
     memory[0] += 1
     lowest = 0
     for a in range(values.shape[0]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -192,3 +193,44 @@ def test_finite_and_probabilities():
         probabilities("gamma", [[0.5], [1.3]], positive=True)
     with pytest.raises(InvalidValue, match=r"^gamma must be finite, got nan\.$"):
         probabilities("gamma", float("nan"))
+
+
+# Means, and where less is better
+
+
+def test_the_centre_is_that_of_the_means():
+    setting = Setting(arms=2, low=0, high=100, mean_range=(1, 5))
+    assert (setting.centre, setting.half_range, setting.scale) == (3.0, 2.0, 50.0)
+    assert setting.mean_range == (1.0, 5.0)
+    plain = Setting(arms=2, low=0, high=100)
+    assert (plain.centre, plain.half_range) == (50.0, 50.0)
+
+
+@pytest.mark.parametrize(
+    "wrong", [(1, 101), (-1, 5), (5, 1), (2, 2), (1,), (1, 2, 3), 4, "low", (1, math.nan)]
+)
+def test_a_range_of_means_beyond_that_of_outcomes_is_refused(wrong):
+    with pytest.raises(InvalidValue, match="mean_range must be"):
+        Setting(arms=2, low=0, high=100, mean_range=wrong)
+
+
+@pytest.mark.parametrize("wrong", [1, "yes", None])
+def test_minimize_is_true_or_false(wrong):
+    with pytest.raises(InvalidValue, match="minimize must be true or false"):
+        Setting(arms=2, minimize=wrong)
+
+
+def test_where_less_is_better_everything_is_turned():
+    setting = Setting(arms=2, low=-1, high=9, mean_range=(0, 4), scale=2, minimize=True)
+    turned = setting.maximizing()
+    assert (turned.low, turned.high, turned.mean_range, turned.scale) == (-9.0, 1.0, (-4.0, 0.0), 2)
+    assert (turned.centre, turned.half_range, turned.minimize) == (-setting.centre, setting.half_range, False)
+    assert turned.maximizing() is turned
+    levels = Setting(arms=2, levels=(0, 1, 5), minimize=True).maximizing()
+    assert (levels.levels, levels.low, levels.high) == ((-5.0, -1.0, 0.0), -5.0, 0.0)
+    shares = np.full((2, 1), 1.0)
+    kept = Setting(
+        arms=2, minimize=True, mediator_probabilities=shares, condition_numbers=[2.0, 3.0]
+    ).maximizing()
+    assert np.array_equal(kept.mediator_probabilities, shares)
+    assert kept.condition_numbers.tolist() == [[2.0, 2.0], [3.0, 3.0]]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+MOST_LISTED = 40  # names in a message: all worlds, but not all policies
+
 
 class TruantError(Exception):
     """Whatever truant refuses; the message can be shown to a user as it is."""
@@ -33,5 +35,5 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
         return UnknownName(f"Unknown {kind} {name!r}; there are none.")
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]!r}?" if close else "."
-    listed = names if len(names) <= 30 else [*names[:30], f"... ({len(names)} in all)"]
+    listed = names if len(names) <= MOST_LISTED else [*names[:MOST_LISTED], f"... ({len(names)} in all)"]
     return UnknownName(f"Unknown {kind} {name!r}{hint} Known: {', '.join(listed)}.")

@@ -37,7 +37,7 @@ def test_the_standard_error_is_half_the_distance_of_one_deviation_each_way():
 def test_a_curve_asks_for_nothing_that_it_was_not_told_of():
     curve = Curve(fill=print, parameters=np.zeros((2, 1)))
     assert (curve.discrete, curve.linear, curve.first_pulls, curve.growth) == (False, True, 1, 0.0)
-    assert (curve.memory(9), curve.shared) == (0, 0)
+    assert (curve.memory(9), curve.pooled, curve.scratch) == (0, 0, 0)
 
 
 def test_parameters_are_those_of_every_arm():
@@ -47,10 +47,10 @@ def test_parameters_are_those_of_every_arm():
 
 @pytest.mark.parametrize("assumption", [Mcar(kappa=0.5), Mar(kappa=0.5), MediatorMar(kappa=0.5)])
 def test_parameters_of_a_shrunk_estimate(assumption):
-    """Centre, kappa, the square of the scale and that of half the range; one pseudo-observation unless told."""
-    setting = Setting(arms=2, mediators=3, low=-1, high=5, scale=0.25)
+    """Centre, kappa, the squares of scale and half the range of means, the range; kappa is 1 unless told."""
+    setting = Setting(arms=2, mediators=3, low=-1, high=9, mean_range=(-1, 5), scale=0.25)
     curve = assumption.curve(setting)
-    assert curve.parameters.tolist() == [[2.0, 0.5, 0.0625, 9.0]] * 2
+    assert curve.parameters[:, :5].tolist() == [[2.0, 0.5, 0.0625, 9.0, 10.0]] * 2
     assert type(assumption)().curve(setting).parameters[0, 1] == 1.0
-    assert curve.memory(1) >= 2  # an arm's squares and their freedom
-    assert curve.shared >= 2  # and those of all
+    assert curve.memory(1) == 0  # the score is a function of the counts
+    assert curve.pooled >= 10

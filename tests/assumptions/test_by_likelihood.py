@@ -85,7 +85,8 @@ def test_what_the_loop_is_given(name):
     assert (curve.discrete, curve.linear, curve.first_pulls, curve.growth) == (True, False, 10, 0.25)
     assert MODELS[name]().curve(setting(3)).growth == 0.1
     assert curve.memory(4) == 1 + P + 4 * (1 + P)
-    assert curve.shared >= 5 * P + 3 + (K + 1) * 4  # five vectors and the levels, beside a table
+    assert curve.pooled == 0
+    assert curve.scratch >= 5 * P + 3 + (K + 1) * 4  # five vectors and the levels, beside a table
     assert curve.parameters.tolist() == [list(LEVELS)] * 2
     with pytest.raises(NotIdentified):
         MODELS[name]().curve(Setting(arms=2, mediators=3))
@@ -135,10 +136,10 @@ def test_the_loop_fits_the_same_table(name, missing):
     curve = MODELS[name]().curve(setting(LEVELS_OF_M[name]))
     knots, values, expected = np.array([0.0, 1.5]), np.zeros(2), np.zeros(2)
     fill = link(curve.fill.py_func)
-    state = np.zeros(curve.memory(2)), np.full(curve.shared, np.nan)
+    state = np.zeros(curve.memory(2)), np.full(curve.scratch, np.nan)
     fill(data.table[1], *state, curve.parameters[1], knots, values)
     table = np.vstack([data.table[1], np.zeros(4)]) if name == "mnar" and missing != "none" else data.table[1]
-    memory, work = np.zeros(curve.memory(2)), np.zeros(curve.shared)
+    memory, work = np.zeros(curve.memory(2)), np.zeros(curve.scratch)
     link(profile.fill_from_likelihood.py_func)(
         table, name != "mediator-mnar", memory, np.array(LEVELS), knots, expected, work
     )

@@ -1,11 +1,9 @@
 import numpy as np
 import pytest
 
-from truant.assumptions.mar import Mar, fill, fill_known
+from truant.assumptions.mar import Mar
 from truant.assumptions.mcar import Mcar
-from truant.assumptions.mcar import fill as fill_mcar
 from truant.assumptions.mediator_mar import MediatorMar
-from truant.assumptions.mediator_mar import fill as fill_mediator_mar
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified, UnknownName
 from truant.lab.simulate import simulate
@@ -182,85 +180,7 @@ def test_wrong_parameters_are_refused():
         Mar().estimate(folded(), 0, WORLD.setting).interval(1.5)
 
 
-def choosing_formula(row, all_rows, kappa, s0, levels, known=None):
-    """The estimate for choosing, written out: fixed-centre shrinkage, pooled scale, spread between cells."""
-
-    def squares(cells):
-        n = cells[:, 1]
-        within = np.where(n > 0, cells[:, 3] - cells[:, 2] ** 2 / np.maximum(n, 1), 0)
-        return within.sum(), np.maximum(n - 1, 0).sum()
-
-    totals = np.array([squares(cells[:levels]) for cells in all_rows]).sum(axis=0)
-    s_all = (totals[0] + 2 * s0**2) / (totals[1] + 2)
-    ss, df = squares(row[:levels])
-    s2 = (ss + 10 * s_all) / (df + 10)
-    kappa *= min(1, s2 / 2**2)  # half the range is 2
-    cells = row[:levels]
-    N, n = cells[:, 0], cells[:, 1]
-    p = N / N.sum() if known is None else np.append(known, 0)
-    r = cells[:, 2] / (n + kappa)
-    mu = p @ r
-    v = np.sum(p**2 * s2 / (n + kappa))
-    if known is None:
-        B = (N.sum() * (p @ (r - mu) ** 2) + s2 / 2) / (N.sum() + 2)
-        v += B / N.sum()
-    return mu, v
-
-
-@pytest.mark.parametrize("name", ["mar", "mar-known", "mediator-mar", "mcar"])
-def test_choosing_by_hand(name):
-    rng = np.random.default_rng(8)
-    setting = Setting(arms=3, mediators=4, low=-1, high=3, scale=1.5)
-    arms, m = rng.integers(0, 3, 300), rng.integers(-1, 4, 300)
-    y = np.where(rng.random(300) < 0.6, rng.normal(m, 2), np.nan)
-    counts = Counts.fold(setting, arms, m, y)
-    p = rng.dirichlet(np.ones(4))
-    levels = 4 if name == "mediator-mar" else 5
-    functions = {"mar": fill, "mar-known": fill_known, "mediator-mar": fill_mediator_mar, "mcar": fill_mcar}
-    parameters = np.concatenate([[setting.centre, 1.0, 1.5**2, 2.0**2], p])
-    table = counts.table
-    if name == "mcar":  # one cell that holds everything
-        table = np.concatenate([table.sum(axis=1, keepdims=True)], axis=1)
-        levels = 1
-    shared, memory, values = np.zeros(2), np.zeros((3, 2)), np.zeros(2)
-    for arm in (1, 2, 0, 0):  # twice the same: the pooled totals must not count an arm twice
-        functions[name].py_func(
-            counts.table[arm], memory[arm], shared, parameters, np.array([0.0, 2.0]), values
-        )
-    mu, v = choosing_formula(table[0], table, 1.0, 1.5, levels, p if name == "mar-known" else None)
-    if name == "mcar":
-        n, total = table[0, 0, 1:3]
-        ss, df = table[0, 0, 3] - total**2 / n, n - 1
-        all_ss = sum(t[0, 3] - t[0, 2] ** 2 / t[0, 1] for t in table)
-        s_all = (all_ss + 2 * 1.5**2) / (table[:, 0, 1].sum() - 3 + 2)
-        s2 = (ss + 10 * s_all) / (df + 10)
-        kappa = min(1, s2 / 2**2)
-        mu, v = total / (n + kappa), s2 / (n + kappa)
-    assert values[0] == pytest.approx(setting.centre + mu, rel=1e-10)
-    assert values[1] == pytest.approx(setting.centre + mu + 2 * np.sqrt(v), rel=1e-10)
-
-
-def test_choosing_where_the_first_level_never_came_up():
-    setting = Setting(arms=1, mediators=2, low=-1, high=3, scale=1.5)
-    counts = Counts.fold(setting, [0] * 5, [1, 1, 1, 1, -1], [0.5, 2.5, 1.5, np.nan, 1.0])
-    parameters, values = np.array([1.0, 1.0, 1.5**2, 2.0**2]), np.zeros(2)
-    arguments = (np.zeros(2), np.zeros(2), parameters, np.array([0.0, 2.0]), values)
-    fill_mediator_mar.py_func(counts.table[0], *arguments)
-    mu, v = choosing_formula(counts.table[0], counts.table, 1.0, 1.5, 2)
-    assert values == pytest.approx([1 + mu, 1 + mu + 2 * np.sqrt(v)], rel=1e-10)
-
-
-def test_an_empty_cell_shrinks_to_the_centre_of_the_range():
-    setting = Setting(arms=1, mediators=2, low=0, high=2)
-    outcomes = [4.0, 6.0] * 50 + [np.nan] * 100  # sd 1, half the range 1: a whole pseudo-observation
-    counts = Counts.fold(setting, [0] * 200, [0] * 100 + [1] * 100, outcomes)
-    values = np.zeros(1)
-    parameters = Mar().curve(setting).parameters[0]
-    fill.py_func(counts.table[0], np.zeros(2), np.zeros(2), parameters, np.zeros(1), values)
-    assert values[0] == pytest.approx(1 + 0.5 * 400 / 101)
-
-
-@pytest.mark.parametrize("policy", ["mcar-ucb", "mar-ucb", "mar-thompson", "mar-plain-ucb"])
+@pytest.mark.parametrize("policy", ["mcar-ucb", "mar-ucb", "mar-thompson", "mediator-mar-ucb"])
 @pytest.mark.parametrize("low", [0.0, -10.0])
 def test_little_noise_or_a_lopsided_range_locks_nothing_in(policy, low):
     """With a pseudo-observation of fixed weight the good arm is given up after a few pulls in half the runs."""

@@ -12,14 +12,14 @@ from truant.lab.simulate import simulate
 RUNS = 50
 EXPECTED = {
     "mar": {
-        "mar-plain-ucb": (201, 42, 300),
+        "mar-ucb": (201, 42, 300),
         "naive-ucb": (185, 45, 300),
         "mar-thompson": (270, 50, 300),
         "paper-mar": (9220, 776, 300),
         "paper-mar-known": (1409, 3283, 300),
     },
     "confounded": {
-        "mar-plain-ucb": (1375, 911, 300),
+        "mar-ucb": (1375, 911, 300),
         "naive-ucb": (44_755, None, 300),
         "mar-thompson": (1414, None, 300),
         "paper-mar": (21_014, None, 300),

@@ -300,10 +300,11 @@ def test_many_outcomes_near_a_billion_keep_their_digits(tmp_path):
     centre = Fraction(log.counts.centre)
     for arm in (0, 1):
         exact = [Fraction(v) - centre for v in y[arms == arm].tolist()]
-        _, n, total, squares = (Fraction(v) for v in log.counts.table[arm, 0].tolist())
+        _, n, total, squares, cubes = (Fraction(v) for v in log.counts.table[arm, 0].tolist())
         assert n == len(exact)
         assert abs(total - sum(exact)) <= TIGHT * sum(map(abs, exact))
         assert abs(squares - sum(v * v for v in exact)) <= TIGHT * squares
+        assert abs(cubes - sum(v**3 for v in exact)) <= TIGHT * sum(abs(v) ** 3 for v in exact)
     assert log.setting.scale == pytest.approx(0.1, rel=0.01)
 
 
@@ -331,7 +332,8 @@ def test_nan_is_missing_wherever_it_first_shows(early, monkeypatch, tmp_path):
         assert log.counts.observed.sum() == sum(not math.isnan(v) for v in y)
         assert log.setting.high == 1e9 + 19 / 16
         expected = Counts.fold(log.setting, [0, 1] * 21, [0] * 42, y)
-        assert np.allclose(log.counts.table, expected.table, rtol=1e-12)
+        size = max(abs(v - log.setting.centre) for v in y if not math.isnan(v)) ** np.array([0, 0, 1, 2, 3])
+        assert np.all(np.abs(log.counts.table - expected.table) <= 1e-12 * len(y) * size)
         assert read(place, arm="arm", outcome="y", mediator="x:2").counts.table[:, 2, PULLS].sum() > 0
 
 
@@ -708,7 +710,7 @@ GOOD: dict[str, Any] = {
             "Outcomes must be finite numbers or missing, 'y' holds",
         ),
         ({"y": [0, 1, -math.inf, 0, 1, 1]}, {"levels": (0, 1)}, "Outcomes must be finite numbers or missing"),
-        ({"y": [0, 1, 1e200, 0, 1, 1]}, {}, "Outcomes must be missing or within ±1e+150, 'y' holds 1e+200."),
+        ({"y": [0, 1, 1e200, 0, 1, 1]}, {}, "Outcomes must be missing or within ±1e+100, 'y' holds 1e+200."),
         ({"y": [1, "u", 2.5, 0, 1, 1]}, {}, "Cannot read the table: "),
         ({"y": [1, 2]}, {}, "Cannot read the table: "),
     ],

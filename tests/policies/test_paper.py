@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests.scoring import guess_and_scores, score
 
 from truant.compile import link
 from truant.counts import Counts
@@ -25,22 +26,6 @@ FloatArray = npt.NDArray[np.float64]
 Pulls = tuple[npt.NDArray[np.int64], FloatArray]  # of one arm: mediators (-1 missing), outcomes (NaN missing)
 
 
-def fill_every_arm(rows, memory, shared, parameters, knots, values):
-    for a in range(rows.shape[0]):
-        fill(rows[a], memory[a], shared, parameters[a], knots, values[a])  # noqa: F821 - bound by link
-
-
-def at(policy: Policy, table: FloatArray, setting: Setting, horizon: int) -> FloatArray:
-    """Each arm's best guess and upper index, shape (arms, 2), as the compiled loop would have them."""
-    curve = policy.curve(setting, horizon)
-    knots = np.append(0.0, policy.index.knots(horizon, curve.linear))
-    values = np.full((setting.arms, len(knots)), np.nan)
-    memory, shared = np.zeros((setting.arms, curve.memory(len(knots)))), np.zeros(curve.shared)
-    parameters = np.ascontiguousarray(curve.parameters)
-    link(fill_every_arm, fill=curve.fill)(table, memory, shared, parameters, knots, values)
-    return values
-
-
 def table_of(policy: Policy, arms: list[Pulls], setting: Setting) -> FloatArray:
     codes = np.repeat(np.arange(len(arms)), [len(m) for m, _ in arms])
     columns = [np.concatenate(part) for part in zip(*arms, strict=True)]
@@ -52,7 +37,7 @@ def assert_same(
     policy: Policy, arms: list[Pulls], setting: Setting, expected: list[tuple[float, float]], **near
 ):
     for horizon in (2000, 10**6):
-        found = at(policy, table_of(policy, arms, setting), setting, horizon)
+        found = guess_and_scores(policy, table_of(policy, arms, setting), setting, horizon)
         for a, (mean, width) in enumerate(expected):  # width: the bonus over sqrt(log T)
             if math.isinf(width):
                 assert np.all(found[a] == np.inf), a
@@ -210,14 +195,17 @@ def test_a_cell_without_outcomes_is_infinitely_good_only_where_it_occurs():
     one_sided: list[Pulls] = [(np.array([0, 0, 1]), np.array([0.2, 0.4, np.nan]))]
     never: list[Pulls] = [(np.array([0, 0, 0]), np.array([0.2, 0.4, np.nan]))]
     for name in ("paper-mar", "paper-mediator-mar", "paper-mar-known"):
-        assert np.all(at(named(name), table_of(named(name), one_sided, setting), setting, 100) == np.inf)
+        assert np.all(
+            guess_and_scores(named(name), table_of(named(name), one_sided, setting), setting, 100) == np.inf
+        )
     assert np.all(
-        at(named("paper-mar-known"), table_of(named("paper-mar"), never, setting), setting, 100) == np.inf
+        guess_and_scores(named("paper-mar-known"), table_of(named("paper-mar"), never, setting), setting, 100)
+        == np.inf
     )
     for name in ("paper-mar", "paper-mediator-mar", "paper-mcar"):
-        assert at(named(name), table_of(named(name), never, setting), setting, 100)[0, 0] == pytest.approx(
-            0.3
-        )
+        assert guess_and_scores(named(name), table_of(named(name), never, setting), setting, 100)[
+            0, 0
+        ] == pytest.approx(0.3)
 
 
 def test_before_any_outcome_everything_is_infinitely_good():
@@ -227,7 +215,7 @@ def test_before_any_outcome_everything_is_infinitely_good():
     unseen: list[Pulls] = [(np.array([0, 1, -1]), np.full(3, np.nan))]
     for name in ("mcar", "mar-known", "mar", "mediator-mar", "mnar", "mnar-literal", "mediator-mnar"):
         policy = named(f"paper-{name}")
-        assert at(policy, table_of(policy, unseen, setting), setting, 100)[0, 1] == np.inf, name
+        assert guess_and_scores(policy, table_of(policy, unseen, setting), setting, 100)[0, 1] == np.inf, name
 
 
 LEVELS = [(0.0, 0.25, 0.75), (-2.0, 0.5, 1.0, 4.0), (0.0, 1.0)]
@@ -290,7 +278,7 @@ def test_outcomes_in_other_units_scale_the_guess_and_the_bonus(name):
         code = np.searchsorted(unit, y)
         outcome = np.append(s * unit, np.nan)[code]
         policy = named(name)
-        found.append(at(policy, table_of(policy, [(m, outcome)], setting), setting, 10**4))
+        found.append(guess_and_scores(policy, table_of(policy, [(m, outcome)], setting), setting, 10**4))
     np.testing.assert_allclose(found[1], 40 * found[0], rtol=1e-9)
 
 
@@ -320,8 +308,8 @@ def test_the_printed_algorithm_4_turns_the_order_of_two_arms_round():
     tables = np.stack([mnar_table(joint[a], gamma[a]) for a in (0, 1)])
     assert tables[:, :, :2].sum(axis=(1, 2)) == pytest.approx([0.95, 0.5])
     setting = Setting(arms=2, mediators=2, levels=tuple(levels), condition_numbers=[5.0, 5.0])
-    joint_form = at(named("paper-mnar"), MANY * tables, setting, 10**5)[:, 0]
-    as_printed = at(named("paper-mnar-literal"), MANY * tables, setting, 10**5)[:, 0]
+    joint_form = guess_and_scores(named("paper-mnar"), MANY * tables, setting, 10**5)[:, 0]
+    as_printed = guess_and_scores(named("paper-mnar-literal"), MANY * tables, setting, 10**5)[:, 0]
     np.testing.assert_allclose(joint_form, [0.62, 0.5], rtol=1e-9)
     np.testing.assert_allclose(as_printed, [0.62 / 0.95, 1.0], rtol=1e-9)
     assert np.round(as_printed, 3).tolist() == [0.653, 1.0]
@@ -339,8 +327,10 @@ def test_mnar_tends_to_mu_and_the_printed_form_to_mu_over_the_share_seen(K):
     seen = (joint.sum(axis=1) * gamma).sum(axis=1)
     setting = Setting(arms=arms, mediators=K, levels=tuple(levels), condition_numbers=np.ones(arms))
     near = {"rtol": 1e-5, "atol": 1e-5}
-    np.testing.assert_allclose(at(named("paper-mnar"), MANY * tables, setting, 100)[:, 0], mu, **near)
-    literal = at(named("paper-mnar-literal"), MANY * tables, setting, 100)[:, 0]
+    np.testing.assert_allclose(
+        guess_and_scores(named("paper-mnar"), MANY * tables, setting, 100)[:, 0], mu, **near
+    )
+    literal = guess_and_scores(named("paper-mnar-literal"), MANY * tables, setting, 100)[:, 0]
     np.testing.assert_allclose(literal, mu / seen, **near)
     assert np.all(np.abs(mu / seen - mu) > 1e-3)
 
@@ -358,7 +348,7 @@ def test_mediator_mnar_tends_to_mu():
     tables[:, K, :4] = (joint * (gamma * (1 - lam))[..., None]).sum(axis=1)
     tables[:, K, 4] = (p * (1 - lam) * (1 - gamma)).sum(axis=1)
     setting = Setting(arms=arms, mediators=K, levels=tuple(levels), condition_numbers=np.ones(arms))
-    found = at(named("paper-mediator-mnar"), MANY * tables, setting, 100)[:, 0]
+    found = guess_and_scores(named("paper-mediator-mnar"), MANY * tables, setting, 100)[:, 0]
     np.testing.assert_allclose(found, joint.sum(axis=1) @ levels, rtol=1e-5, atol=1e-5)
 
 
@@ -369,8 +359,12 @@ def test_mediator_mar_divides_by_the_pulls_with_the_mediator_seen():
     table[0, :2] = MANY * q * np.stack([p, p * gamma, p * gamma * (mu - 0.5), p * gamma], axis=1)
     table[0, 2] = MANY * (1 - q) * np.array([1, p @ gamma, p @ (gamma * (mu - 0.5)), p @ gamma])
     setting = Setting(arms=1, mediators=2)
-    assert at(named("paper-mediator-mar"), table, setting, 100)[0, 0] == pytest.approx(p @ mu, rel=1e-12)
-    assert at(named("paper-mcar"), table, setting, 100)[0, 0] == pytest.approx(p * gamma @ mu / (p @ gamma))
+    assert guess_and_scores(named("paper-mediator-mar"), table, setting, 100)[0, 0] == pytest.approx(
+        p @ mu, rel=1e-12
+    )
+    assert guess_and_scores(named("paper-mcar"), table, setting, 100)[0, 0] == pytest.approx(
+        p * gamma @ mu / (p @ gamma)
+    )
 
 
 # First pulls
@@ -450,7 +444,7 @@ def test_following_each_pull_gives_what_the_whole_counts_give(name, K, L, seed):
     knots = np.array([0.0, 2.0])
     counts = Counts.empty(world.setting)
     table = (counts if curve.discrete else counts.real()).table[0]
-    memory, shared = np.zeros(curve.memory(2)), np.zeros(curve.shared)
+    memory, shared = np.zeros(curve.memory(2)), np.zeros(curve.pooled + curve.scratch)
     arms = np.zeros(100_000, int)
     mediators, outcomes = world.pulls(arms, seed)
     levels = np.searchsorted(world.setting.levels, np.where(np.isnan(outcomes), 9.0, outcomes))
@@ -472,9 +466,7 @@ def test_following_each_pull_gives_what_the_whole_counts_give(name, K, L, seed):
             counted[part],
             curve.discrete,
         )
-        link(fill_every_arm, fill=curve.fill)(
-            table[None], np.zeros((1, len(memory))), shared, curve.parameters[:1], knots, fresh[None]
-        )
+        fresh = score(replace(curve, parameters=curve.parameters[:1]), table[None], knots).values[0]
         assert followed == pytest.approx(fresh, rel=1e-8)
     assert table.sum() > 0
 

@@ -27,6 +27,7 @@ PRIOR_WEIGHT = 2.0  # degrees of freedom that the stated scale counts for among 
 MOST_WEIGHT = 20.0  # degrees of freedom that a single arm counts for, however often it was pulled
 JUMP_LENT = 8.0  # degrees of freedom that all arms' jump counts for in an arm's own
 LEAST_LENT, MOST_LENT = 3.0, 1000.0  # degrees of freedom that all arms lend to one
+ROUNDING = 1e-12  # share of a sum of squares that may be rounding error
 ENOUGH = 4.0  # degrees of freedom from which on an arm's own variance says something of how much they differ
 
 # what an arm contributes to the sums over all arms
@@ -82,7 +83,10 @@ def contribution(
 def moments_within(n: float, total: float, squares: float, cubes: float) -> tuple[float, float]:
     """SS and third moment of one cell about its own mean."""
     mean = total / n
-    return max(squares - total * mean, 0.0), cubes - 3.0 * mean * squares + 2.0 * n * mean * mean * mean
+    within = squares - total * mean
+    if within < ROUNDING * squares:  # outcomes all alike: what is left is no variance to compare others with
+        within = 0.0
+    return within, cubes - 3.0 * mean * squares + 2.0 * n * mean * mean * mean
 
 
 @hot

@@ -49,8 +49,9 @@ def section(study: Study) -> list[str]:
         f"Mean regret ± standard error, {study.size(100, 4)} runs, if every outcome (and its mediator) becomes known D "
         "rounds after its pull. Until the first one is known nobody can tell the arms apart, so that on average over "
         "the order of arms at least D times the mean gap is lost. Joulani, György and Szepesvári (2013) show for UCB "
-        "that a delay adds at most D times the sum of gaps to the regret without delay. Both columns are for the "
-        f"largest D. A row agrees if the regret at each D is at most that sum, up to {ERRORS:.0f} standard errors. "
+        "that a delay adds at most D times the sum of gaps to its regret bound. Both columns are for the largest D. A "
+        "row agrees if the regret at each D exceeds that without delay by at most D times the sum of gaps, up to "
+        f"{ERRORS:.0f} standard errors. "
         f"{verdict([r[-1] for r in rows], 'rows')}",
         table(columns, rows),
     ]

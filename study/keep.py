@@ -12,7 +12,6 @@ import json
 import multiprocessing
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -24,10 +23,8 @@ from truant.lab.result import Simulation
 from truant.lab.simulate import simulate
 from truant.worlds import World
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent
+ROOT = Path(__file__).parents[1]
 SEED = 2026
-EXPECTED = tomllib.loads((HERE / "expected.toml").read_text(encoding="utf-8"))
 
 Size = TypeVar("Size")
 Item = TypeVar("Item")
@@ -72,16 +69,23 @@ class Study:
         return json.loads(path.read_text())["result"]  # lists, whether kept or new
 
     def simulated(
-        self, name: str, world: World | str, policies: list[str], horizon: int, runs: int
+        self,
+        name: str,
+        world: World | str,
+        policies: list[str],
+        horizon: int,
+        runs: int,
+        delay: int = 0,
     ) -> Simulation:
-        """A simulation, kept under a name of its own."""
+        """A simulation, kept under a name of its own; outcomes come `delay` rounds late."""
         path = self.kept / f"{plain(name)}.parquet"
         if path.exists():
             kept = Simulation.load(path)
             if (kept.policies, kept.horizon, kept.runs) == (policies, horizon, runs):
                 return kept
         print(f"{name}: {runs} runs of {horizon:,} rounds", flush=True)
-        result = simulate(world, policies, horizon=horizon, runs=runs, seed=SEED)
+        late = {"delay": delay} if delay else {}
+        result = simulate(world, policies, horizon=horizon, runs=runs, seed=SEED, **late)
         result.save(path)
         return result
 

@@ -11,10 +11,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from study.keep import HERE, Study
+from study.keep import ROOT, Study
 from study.page import table, verdict, yes
 
-TOTALS = HERE / "mutants.toml"
+TOTALS = ROOT / "study" / "mutants.toml"
 KEYS = ("possible", "mutants", "killed", "explained")
 
 

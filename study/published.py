@@ -147,9 +147,11 @@ def hand_row(n: int, total: float) -> list[str]:
     policy, setting = named(UCB1), Setting(arms=1)
     curve = policy.curve(setting, HORIZON)
     about = total - n * setting.centre  # sums are kept about the centre of the range
-    counts = np.array([[n, n, about, about**2 / n], [0, 0, 0, 0]], float)
+    counts = np.array([[n, n, about, about**2 / n, 0], [0, 0, 0, 0, 0]], float)
     value = np.zeros(1)
-    knots = policy.index.knots(HORIZON, curve.linear)
-    curve.fill(counts, np.zeros(curve.memory(1)), np.zeros(curve.shared), curve.parameters[0], knots, value)
+    knots = policy.index.knots(curve.linear)
+    policy.index.aim(0.0, float(np.log(HORIZON)), policy.index.parameters(), knots)
+    shared = np.zeros(curve.pooled + curve.scratch)
+    curve.fill(counts, np.zeros(curve.memory(1)), shared, curve.parameters[0], knots, value)
     agrees = abs(value[0] - by_hand) <= 1e-12
     return [f"{n:,}", f"{total:,.0f}", f"{by_hand:.9f}", f"{value[0]:.9f}", yes(agrees)]

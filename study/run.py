@@ -20,6 +20,7 @@ from study import (
     astray,
     condition,
     coverage,
+    delay,
     errors,
     growth,
     kills,
@@ -29,6 +30,7 @@ from study import (
     reproduction,
     slopes,
     wrong,
+    zoo,
 )
 from study.keep import ROOT, SEED, Study
 
@@ -37,7 +39,9 @@ from truant.files import written_whole
 SECTIONS: dict[str, Callable[[Study], list[str]]] = {
     "regret": regret.section,
     "wrong": wrong.section,
+    "zoo": zoo.section,
     "astray": astray.section,
+    "delay": delay.section,
     "coverage": coverage.fixed,
     "adaptive": coverage.adaptive,
     "errors": errors.section,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
 from study.keep import Study
+from study.measures import LINEAR, grows
 from study.page import picture, table, verdict, yes
 
 from truant.errors import NotIdentified
@@ -34,7 +34,6 @@ WORLDS = {
     "mediator-mnar-hidden": "mediator-mnar-ucb",
     "both-mnar": "both-mnar-ucb",
 }
-LINEAR = 0.75  # regret of the second half over that of the first, from which it has not stopped growing
 
 
 def section(study: Study) -> list[str]:
@@ -66,13 +65,6 @@ def possible(policy: str, world: str) -> bool:
     except NotIdentified:
         return False
     return True
-
-
-def grows(result: Simulation, policy: str) -> bool:
-    """Whether regret grows as fast late as early."""
-    curve = result.regret[result.policies.index(policy)].mean(axis=0)
-    half = curve[np.searchsorted(result.rounds, result.horizon // 2)]
-    return bool(curve[-1] - half >= LINEAR * half)
 
 
 def mean(result: Simulation, policy: str) -> float:

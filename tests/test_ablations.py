@@ -24,7 +24,7 @@ def test_every_study_has_a_reading():
 def test_it_is_sound(name):
     study = read_study(run.HERE / f"{name}.toml")
     assert study.title
-    assert study.runs >= 200
+    assert study.runs >= 100
     assert len(check(study)) == sum(1 for _ in study.points())
 
 

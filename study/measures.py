@@ -1,0 +1,81 @@
+"""What the study measures of runs, and the limits by which it judges regret; the same in every section."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from truant import theory
+from truant.lab.result import Simulation
+from truant.lab.simulate import plan_of
+
+NAIVE = "naive-ucb"
+LINEAR = 0.75  # regret of the second half over that of the first, from which on it has not stopped growing
+MANY = 3.0  # times the median, above which a run that never stopped is counted as straight
+MOST_STRAIGHT = 0.045  # share of the runs of a policy
+QUARTER, PRICE = 0.25, 2.0  # of naive's regret: where naive does not learn, and where it does
+ERRORS = 3.0  # standard errors that a limit allows for
+
+LIMITS = (
+    f"`naive-ucb` *does not learn* where the second half of the rounds costs it more than {LINEAR} of the first on "
+    f"average. There truant's policies may cost at most {QUARTER:g} of naive's regret. Where naive learns, they may "
+    f"cost at most {PRICE:g} times naive's: the price of not relying on it that rows may be dropped. Both up to "
+    f"{ERRORS:.0f} standard errors of the ratio."
+)
+STRAIGHT = (
+    f"A run is *straight* if its second half costs more than {LINEAR} of its first, the best arm has less than half "
+    f"of the pulls, and its regret is above {MANY:.0f} times the policy's median: it stays with a bad arm."
+)
+
+
+def halves(result: Simulation, policy: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Regret of the first and of the second half of the rounds, of each run."""
+    curve = result.regret[result.policies.index(policy)]
+    first = curve[:, np.searchsorted(result.rounds, result.horizon // 2)]
+    return first, curve[:, -1] - first
+
+
+def grows(result: Simulation, policy: str) -> bool:
+    """Whether regret grows as fast late as early, on average: the policy does not learn."""
+    first, second = halves(result, policy)
+    return bool(second.mean() >= LINEAR * first.mean())
+
+
+def straight(result: Simulation, policy: str) -> npt.NDArray[np.bool_]:
+    """Which runs stay with a bad arm."""
+    first, second = halves(result, policy)
+    final, share = regret(result, policy), result.best_arm_share[result.policies.index(policy)]
+    return (second > LINEAR * first) & (share < 0.5) & (final > MANY * np.median(final))
+
+
+def regret(result: Simulation, policy: str) -> npt.NDArray[np.float64]:
+    """At the last round, of each run."""
+    return np.asarray(result.final[result.policies.index(policy)])
+
+
+def ratio(values: npt.ArrayLike, others: npt.ArrayLike) -> tuple[float, float]:
+    """Mean of values over that of others from the same runs, and its standard error (delta method)."""
+    x, y = np.asarray(values, float), np.asarray(others, float)
+    if y.mean() == 0:
+        return float("inf"), 0.0
+    quotient = x.mean() / y.mean()
+    error = (x - quotient * y).std(ddof=1) / np.sqrt(len(x)) / y.mean()
+    return float(quotient), float(error)
+
+
+def beside_naive(result: Simulation, policy: str, price: float = PRICE) -> bool:
+    """Whether regret is within the limit: a quarter of naive's where naive does not learn, else `price` times it."""
+    limit = QUARTER if grows(result, NAIVE) else price
+    found, error = ratio(regret(result, policy), regret(result, NAIVE))
+    return found <= limit + ERRORS * error
+
+
+def yardsticks(world: str, assumption: str, horizon: int, runs: int, seed: int) -> list[float]:
+    """2 V/gap log T, summed over the worse arms, of the instance of each run."""
+    plan = plan_of(world, f"{assumption}-uniform", horizon, seed, {})
+    return [theory.instance_regret(plan.instance(run), horizon, assumption) for run in range(runs)]
+
+
+def plus_minus(value: float, error: float, decimals: int = 2) -> str:
+    """A figure and its standard error."""
+    return f"{value:,.{decimals}f} ± {error:,.{decimals}f}"

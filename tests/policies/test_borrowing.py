@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from tests.scoring import score
+
 from truant.counts import Counts
 from truant.errors import InvalidValue, UnknownName
 from truant.lab.simulate import simulate

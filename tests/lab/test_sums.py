@@ -32,11 +32,10 @@ def fill(row, memory, shared, parameters, knots, values):
 
 @hot
 def choose(values, knots, parameters, memory, t, rng):
-    """Arm 0 if the arm that was scored last knows of all counts, else arm 1; `memory` has the pulls of each."""
+    """Arm 0 if the arm that was scored last knows of all counts, else arm 1."""
     total = 0.0
     for a in range(values.shape[0]):
         total = max(total, values[a, 0])
-    memory[0] += 1.0
     return 0 if total == t - 1 - parameters[0] else 1
 
 
@@ -53,9 +52,6 @@ class Watch(Index):
     def parameters(self):
         return np.array([float(self.delay)])
 
-    def memory(self, arms):
-        return 1
-
 
 @pytest.mark.parametrize("delay", [0, 1, 7])
 @pytest.mark.parametrize("arms", [2, 5])
@@ -65,10 +61,8 @@ def test_every_score_knows_of_all_counts(arms, delay):
     def curve(setting, horizon):
         return Curve(fill=fill, contribute=contribute, parameters=np.zeros((arms, 1)), pooled=2, scratch=1)
 
-    rounds = np.array([500])
-    run = played(
-        Policy("watch", Watch(delay), curve), world, np.random.default_rng(1), 500, rounds, delay=delay
-    )
+    rounds, rng = np.array([500]), np.random.Generator(np.random.SFC64(1))
+    run = played(Policy("watch", Watch(delay), curve), world, rng, 500, rounds, delay=delay)
     assert run.finished
     first = arms + delay  # rounds before the first choice, in turn
     assert run.pulls.sum() == 500

@@ -134,7 +134,13 @@ class Reference:
         self.J_between = min(self.R, max(D3 + 2 * self.R * self.s0, 0) / (D2 + 2 * self.s0))
         e = df >= 4
         logs = np.log((SS[e] + self.s0) / (df[e] + 1))
-        nu = np.minimum(to_lend(logs, 2 / df[e] / self.worth, 3.0), 3 + 2 * self.worth * df)
+        sampling = 2 / df[e] / self.worth
+        # a cell mean too far beyond the range of the means is one more squared deviation
+        beyond = np.maximum(np.abs(cells.means) - np.sqrt(self.h2), 0)
+        stray = cells.n * beyond**2
+        self.strays = stray > 4 * self.s_all
+        SS, df = SS + (stray * self.strays).sum(axis=1), df + self.strays.sum(axis=1)
+        nu = np.minimum(to_lend(logs, sampling, 3.0), 3 + 2 * self.worth * df)
         self.noisy_arm = too_large(SS, df, self.s_all, self.worth)
         nu = np.where(self.noisy_arm, 3, nu)
         self.phi = self.worth * df + nu
@@ -215,18 +221,16 @@ class Reference:
             v = v + (N * spread + 2 * tau[..., 0]) / (N + 2) / N
         self.spreads = (logs - logsumexp(logs, axis=0), mean, v)
 
-    def borrowed(self, z: float) -> FloatArray:
-        """How far the borrowed value is from the mean, in the direction of z and within the plain band."""
+    def left(self, z: float) -> FloatArray:
+        """Share of the plain width that borrowing leaves on the side of z, weighed at |z| = 3."""
         if self.spreads is None:
-            return z * np.sqrt(self.v)
+            return np.ones(len(self.v))
         logs, mean, v = self.spreads
-        room = z**2 / 2 + logs
+        room = 4.5 + logs
         far = np.sign(z) * (mean - self.mean) + np.sqrt(2 * v * np.maximum(room, 0))
-        far = np.where(room >= 0, far, -np.inf).max(axis=0)
-        band = abs(z) * np.sqrt(self.v)
-        self.inside = (far > np.sqrt(self.floor) * band) & (far < band)
-        return np.sign(z) * np.clip(far, np.sqrt(self.floor) * band, band)
+        ratio = np.where(room >= 0, far, -np.inf).max(axis=0) / (3 * np.sqrt(self.v))
+        self.inside = (ratio > np.sqrt(self.floor)) & (ratio < 1)
+        return np.clip(ratio, np.sqrt(self.floor), 1)
 
     def at(self, z: float) -> FloatArray:
-        extra = width(z, self.v, self.phi, self.j) - z * np.sqrt(self.v)
-        return self.centre + self.mean + self.borrowed(z) + extra
+        return self.centre + self.mean + width(z, self.v * self.left(z) ** 2, self.phi, self.j)

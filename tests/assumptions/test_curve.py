@@ -125,12 +125,7 @@ def test_at_rises_with_z_from_the_shrunk_mean(name):
         np.testing.assert_allclose(values[:, 0], mean, rtol=1e-12)
 
 
-BORROWED_BELOW = pytest.mark.xfail(
-    strict=True, reason="what a jump leaves of the lower width is less than what is borrowed"
-)
-
-
-@pytest.mark.parametrize("name", ["mcar", *(pytest.param(name, marks=BORROWED_BELOW) for name in NAMES[1:])])
+@pytest.mark.parametrize("name", NAMES)
 def test_at_falls_below_the_mean(name):
     z = np.linspace(-8, 0, 60)
     for seed in range(40):

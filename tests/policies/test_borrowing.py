@@ -50,7 +50,7 @@ def test_floor_is_a_share(name, floor):
 
 @pytest.mark.parametrize("name", ["mar-sharp-ucb", "mar-plain-ucb", "mediator-mar-sharp-ucb"])
 def test_there_is_one_curve_and_one_name_for_it(name):
-    with pytest.raises(UnknownName, match="did you mean '(mediator-)?mar-ucb'"):
+    with pytest.raises(UnknownName, match=r"did you mean '(mediator-)?mar-ucb'"):
         named(name)
 
 

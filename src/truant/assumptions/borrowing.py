@@ -33,6 +33,7 @@ from truant.assumptions.robust import (
     parameters_of,
     pooled_noise,
     pseudo_observations,
+    square_outside,
     stands_out,
     width,
 )
@@ -40,6 +41,7 @@ from truant.compile import hot, lean
 from truant.counts import CUBES, OBSERVED, PULLS, SQUARES, SUM
 from truant.setting import FloatArray, Setting
 
+BORROWED_AT = 3.0  # the z at which borrowing between cells is weighed
 SPREADS = (0.001, 0.05, 0.1, 0.2, 0.4, 0.8)  # tau, in units of the outcome's scale
 
 # further parameters of every arm; where P(M|a) is known, it stands behind them
@@ -158,9 +160,15 @@ def noise_of(row: FloatArray, rows: int, shared: FloatArray, parameters: FloatAr
             cubes += cubed
             freedom += n - 1.0
     everyone, jump, worth = pooled_noise(shared, parameters[SCALE], parameters[RANGE])
+    for m in range(rows):
+        stray = square_outside(row[m, OBSERVED], row[m, SUM], everyone, parameters)
+        if stray > 0.0:
+            squares += stray
+            freedom += 1.0
     variance, freedom = lent_variance(shared, squares, freedom, everyone, worth)
     jump = own_jump(squares, cubes, everyone, jump)
-    return Noise(variance, freedom, min(1.0, everyone / variance), jump, worth, lent_to_cells(shared, worth))
+    ordinary = min(1.0, everyone / variance)
+    return Noise(variance, freedom, ordinary, jump, worth, lent_to_cells(shared, worth))
 
 
 @hot
@@ -218,7 +226,7 @@ def plain(
         single += p * noises[m]
         part = p * p * thickness * noises[m]
         error += part
-        doubt += part * part / df
+        doubt += (part / noise.variance) * (part / noise.variance) / df
         blur += p * (1.0 - p) * n * thickness * thickness * noises[m]
         thinnest = max(thinnest, p / (n + 1.0))
     for m in range(rows, row.shape[0]):  # missing mediators, where they are no level of their own
@@ -230,7 +238,7 @@ def plain(
     if not parameters[IS_KNOWN]:
         between = max(square - mean * mean - blur, 0.0)
         v += (pulls * between + noise.variance / 2.0) / (pulls + 2.0) / total
-    freedom = 1.0 / (1.0 / noise.freedom + doubt / (v * v))
+    freedom = 1.0 / (1.0 / noise.freedom + doubt * (noise.variance / v) * (noise.variance / v))
     jump = noise.jump * thinnest
     if parameters[SEVERAL]:
         jump = max(jump, jump_between(shared, parameters[SCALE], parameters[RANGE]) / total)
@@ -252,7 +260,7 @@ def fill(
     knots: FloatArray,
     values: FloatArray,
 ) -> None:
-    """at(z): the borrowed value within the plain one's band, and what unknown variance and jumps add to it."""
+    """at(z) with the variance that borrowing leaves, between `floor` and all of it, on each side of the mean."""
     rows, scale = int(parameters[ROWS]), parameters[SCALE]
     count = len(SPREADS)
     noises = shared[len(shared) - row.shape[0] :]
@@ -268,13 +276,12 @@ def fill(
             row, SPREADS[k] * SPREADS[k] * scale, noises, max(pulls, 1.0), parameters
         )
     normalise(weights)
+    up = farthest(weights, means, spreads, BORROWED_AT, mean) / (BORROWED_AT * sd)
+    down = farthest(weights, means, spreads, -BORROWED_AT, mean) / (BORROWED_AT * sd)
+    up, down = min(max(up, floor), 1.0), min(max(down, floor), 1.0)
     for k in range(len(knots)):
-        z = knots[k]
-        away = abs(z)
-        far = farthest(weights, means, spreads, z, mean)
-        far = min(max(far, floor * away * sd), away * sd)
-        borrowed = far if z > 0.0 else -far
-        values[k] = parameters[CENTRE] + mean + borrowed + width(z, v, freedom, jump) - z * sd
+        share_left = up if knots[k] > 0.0 else down
+        values[k] = parameters[CENTRE] + mean + width(knots[k], v * share_left * share_left, freedom, jump)
 
 
 @lean

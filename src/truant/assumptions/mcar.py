@@ -25,6 +25,7 @@ from truant.assumptions.robust import (
     parameters_of,
     pooled_noise,
     pseudo_observations,
+    square_outside,
     width,
 )
 from truant.compile import hot, lean
@@ -106,6 +107,10 @@ def shrunk(
         within, cubed = moments_within(n, total, squares, cubes)
         freedom = n - 1.0
     everyone, jump, worth = pooled_noise(shared, parameters[SCALE], parameters[RANGE])
+    stray = square_outside(n, total, everyone, parameters)
+    if stray > 0.0:
+        within += stray
+        freedom += 1.0
     variance, freedom = lent_variance(shared, within, freedom, everyone, worth)
     thickness = n + pseudo_observations(parameters, variance)
     known = min(1.0, everyone / variance) * thickness

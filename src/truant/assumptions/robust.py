@@ -169,6 +169,19 @@ def pseudo_observations(parameters: FloatArray, variance: float) -> float:
 
 
 @hot
+def square_outside(n: float, total: float, everyone: float, parameters: FloatArray) -> float:
+    """How far a cell's mean lies beyond the range of the means: n d^2 if that is more than noise explains, else 0.
+
+    Such a cell is noisier than others, although its few outcomes may be alike.
+    """
+    if n == 0.0:
+        return 0.0
+    beyond = max(abs(total / n) - np.sqrt(parameters[HALF]), 0.0)
+    square = n * beyond * beyond
+    return float(square if square > 4.0 * everyone else 0.0)
+
+
+@hot
 def rarity(z: float) -> float:
     """-log P(|Z| > |z|): a jump of chance c stays unseen in n outcomes as rarely as Z exceeds z if n c is this."""
     away = abs(z)

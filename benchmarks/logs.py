@@ -22,7 +22,8 @@ ROWS = 10_000_000
 REPEATS = 9
 TARGET = 1.5  # times the wall time by hand
 BY_HAND = {
-    "real": "SELECT arm, m, count(*), count(y), sum(y), sum(y * y), sum(y * y * y), min(y), max(y) FROM '{}' GROUP BY ALL",
+    "real": "SELECT arm, m, count(*), count(y), sum(y), sum(y * y), sum(y * y * y), min(y), max(y) "
+    "FROM '{}' GROUP BY ALL",
     "discrete": "SELECT arm, m, d, count(*) FROM '{}' GROUP BY ALL",
 }
 OUTCOME = {"real": "y", "discrete": "d"}

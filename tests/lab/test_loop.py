@@ -83,7 +83,7 @@ class Plain:
         if everyone:
             self.renewal = int(t * 1.5) + 1
             if not self.index.horizon_known:
-                self.log_horizon = np.log(4.0 * t)
+                self.log_horizon = np.log(4.0 * t + 1000.0)
             for arm in range(self.setting.arms):
                 self.curve.contribute(self.counts.table[arm], self.curve.parameters[arm], self.put_in[arm])
             self.shared[: self.curve.pooled] = 0.0

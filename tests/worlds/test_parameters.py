@@ -63,7 +63,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("pbc", {"gamma": (0.5, 0.9)}, "gamma must be one number or 2 rows (arms) of 2 (mediator levels), got (0.5, 0.9)."),
     ("pbc", {"gamma": (0.5, 0.9, 0.0, 1.0)}, "gamma must be in (0, 1], got 0."),
     ("pbc", {"gamma": "half"}, "gamma must be numbers or 'estimated', got 'half'."),
-    ("conversion", {"rate": (0.3, 0.6)}, "lift times rate must be at most 1, got 1.2."),
+    ("conversion", {"rate": (0.3, 0.6)}, "lift times rate must be at most 1, got 1.56."),
     ("conversion", {"rate": 0.0}, "rate must be in (0, 1], got 0."),
     ("conversion", {"lift": 0.5}, "lift must be finite and at least 1, got 0.5."),
     ("conversion", {"lift": (3, 2)}, "lift must have low <= high, got 3, 2."),

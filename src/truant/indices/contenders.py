@@ -18,9 +18,8 @@ from truant.indices.index import ROOT_HALF, bracket, read, where
 from truant.setting import FloatArray
 
 MANY = 4  # arms from which on this is faster than drawing them all
-THRESHOLD, ACTIVE, SET_TO, WAIT, TREE = range(
-    5
-)  # in memory: theta, whether it is used, H when it was set, rounds
+# in memory: theta, whether it is used, H when it was set, changes until it is set again, the tree
+THRESHOLD, ACTIVE, SET_TO, WAIT, TREE = range(5)
 LOW, HIGH = 0.6, 2.0  # theta is set anew when H leaves this range, in multiples of `wanted`,
 SET_LOW, SET_HIGH = 0.8, 1.25  # so that H is in this one
 SURE = 40.0  # hazard of an arm that exceeds theta for certain: e^-40 is below what a double can tell from 0
@@ -123,7 +122,8 @@ def update_contenders(values: FloatArray, knots: FloatArray, memory: FloatArray,
 def set_threshold(values: FloatArray, knots: FloatArray, memory: FloatArray) -> None:
     """Choose theta, with H as wanted if there is such a theta, and fill the tree."""
     arms, places, hazards = values.shape[0], bracket(values.shape[0]), memory[TREE:]
-    theta = find_threshold(values, knots, memory[THRESHOLD])
+    # the theta before is a good guess; before there was one, 0 would be a matter of units
+    theta = find_threshold(values, knots, memory[THRESHOLD] if memory[SET_TO] > 0.0 else np.nan)
     above_it = 0.0
     for a in range(places):
         hazards[places + a] = hazard(values[a], knots, theta) if a < arms else 0.0

@@ -36,6 +36,10 @@ def check_world(world: World, pulls: int = 20_000) -> None:
     _demand(world.means.shape == (setting.arms,), f"means must have shape ({setting.arms},).")
     _demand(np.all(np.isfinite(world.means)), "means must be finite.")
     _demand(world.gaps.min() == 0, "gaps must be 0 for the best arm and not negative for the others.")
+    _demand(
+        world.revealed().setting.minimize == setting.minimize,
+        "revealed() must keep the direction, setting.minimize.",
+    )
     for arm in {0, setting.arms - 1}:
         arms = np.full(pulls, arm)
         mediators, outcomes = world.pulls(arms, seed=1)

@@ -37,7 +37,7 @@ class Care(NamedTuple):
 
 
 CHOOSING = Care(
-    prior=0.001, gain=0.001, maps=400, starts=3, profile_starts=0, precision=0.03, doubt=2.0, floor=0.1
+    prior=0.001, gain=0.001, maps=400, starts=3, profile_starts=0, precision=0.03, doubt=6.0, floor=0.1
 )
 REPORTING = Care(
     prior=1e-9,

@@ -225,3 +225,20 @@ def test_a_policy_object_will_do():
     counts = Counts.fold(setting, arms, mediators, outcomes)
     by_name = Decider("mar-ucb", setting, horizon=50).scores(counts).values
     assert np.array_equal(Decider(policy, setting, horizon=50).scores(counts).values, by_name)
+
+
+@pytest.mark.parametrize("high", [1e95, 1.0, 1e-90])
+@pytest.mark.parametrize("policy", ["mcar-ucb", "mar-ucb", "mediator-mar-ucb", "mar-thompson"])
+def test_outcomes_of_any_size_can_be_scored(policy, high):
+    setting = Setting(arms=2, mediators=2, low=-high, high=high)
+    outcomes = high * np.array([0.1, 0.3, -0.2, 0.5, 0.0, 0.4, np.nan, 0.2])
+    counts = Counts.fold(setting, [0, 1] * 4, [0, 0, 1, 1] * 2, outcomes)
+    decider = Decider(policy, setting, horizon=100)
+    scores = decider.scores(counts).values
+    assert np.all(np.isfinite(scores))
+    assert decider.allocation(counts).sum() == pytest.approx(1.0)
+    usual = Setting(arms=2, mediators=2, low=-1.0, high=1.0)
+    same = Counts.fold(usual, [0, 1] * 4, [0, 0, 1, 1] * 2, outcomes / high)
+    np.testing.assert_allclose(
+        scores / high, Decider(policy, usual, horizon=100).scores(same).values, rtol=1e-6
+    )

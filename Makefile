@@ -26,22 +26,22 @@ check: $(READY)
 	@.venv/bin/lint-imports
 
 study: $(READY)
-	@$(PYTHON) study/run.py
+	@$(PYTHON) research/validation/run.py
 
 ablations: $(READY)
-	@$(PYTHON) ablations/run.py
+	@$(PYTHON) research/ablations/run.py
 
 # other packages live in an environment of their own; gcc builds the C floor
-bench: $(READY) benchmarks/.venv/.ready
-	@PATH="$(CURDIR)/.venv/bin:$$PATH" $(PYTHON) benchmarks/run.py --peers benchmarks/.venv
+bench: $(READY) research/speed/.venv/.ready
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" $(PYTHON) research/speed/run.py --peers research/speed/.venv
 
-benchmarks/.venv/.ready:
-	@$(PYTHON) -m venv --clear benchmarks/.venv
-	@benchmarks/.venv/bin/python -m pip install -qq --disable-pip-version-check river mabwiser
-	@touch benchmarks/.venv/.ready
+research/speed/.venv/.ready:
+	@$(PYTHON) -m venv --clear research/speed/.venv
+	@research/speed/.venv/bin/python -m pip install -qq --disable-pip-version-check river mabwiser
+	@touch research/speed/.venv/.ready
 
 clean:
-	rm -rf .venv benchmarks/.venv out dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv research/speed/.venv out dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml

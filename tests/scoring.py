@@ -1,4 +1,4 @@
-"""Scores of all arms from their counts, by the functions that the loop calls: contribute, known, aim and fill."""
+"""Scores of all arms from their counts, by the functions that the loop calls: contribute, known, aim and score_arm."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from truant.policies import Policy
 from truant.setting import Setting
 
 FloatArray = npt.NDArray[np.float64]
-contribute = known = aim = fill = None  # bound by link
+contribute = known = aim = score_arm = None  # bound by link
 
 
 class Scores(NamedTuple):
@@ -26,14 +26,14 @@ class Scores(NamedTuple):
 
 
 @hot
-def leave_knots(worth, log_horizon, parameters, knots):
+def leave_knots(worth, log_horizon, parameters, z_grid):
     """Looks at the z that it is given."""
 
 
 def score_arms(
-    table, memory, shared, part, parameters, log_horizon, index_parameters, first, knots, values, z, worth
+    table, memory, shared, part, parameters, log_horizon, index_parameters, first, z_grid, values, z, worth
 ):
-    """All arms from their counts; the knots from number `first` on are those that the index aims at."""
+    """All arms from their counts; the z_grid from number `first` on are those that the index aims at."""
     for k in range(len(part)):
         shared[k] = 0.0
     for a in range(table.shape[0]):
@@ -42,33 +42,33 @@ def score_arms(
             shared[k] += part[k]
     for a in range(table.shape[0]):
         worth[a] = known(table[a], shared, parameters[a])
-        aim(worth[a], log_horizon, index_parameters, knots[first:])
-        fill(table[a], memory[a], shared, parameters[a], knots, values[a])
-        for k in range(len(knots)):
-            z[a, k] = knots[k]
+        aim(worth[a], log_horizon, index_parameters, z_grid[first:])
+        score_arm(table[a], memory[a], shared, parameters[a], z_grid, values[a])
+        for k in range(len(z_grid)):
+            z[a, k] = z_grid[k]
 
 
 def score(
     curve: Curve,
     table: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     index: Index | None = None,
     horizon: int = 1000,
     memory: FloatArray | None = None,
     first: int = 0,
 ) -> Scores:
-    """Every arm's at(z) at the knots, or where the index aims; `memory` is changed as the loop would."""
-    arms, knots = len(table), np.array(knots, np.float64)
+    """Every arm's at(z) at the z_grid, or where the index aims; `memory` is changed as the loop would."""
+    arms, z_grid = len(table), np.array(z_grid, np.float64)
     if memory is None:
-        memory = np.zeros((arms, curve.memory(len(knots))))
-    values, z, worth = np.full((arms, len(knots)), np.nan), np.zeros((arms, len(knots))), np.zeros(arms)
+        memory = np.zeros((arms, curve.memory(len(z_grid))))
+    values, z, worth = np.full((arms, len(z_grid)), np.nan), np.zeros((arms, len(z_grid))), np.zeros(arms)
     shared = np.full(curve.pooled + curve.scratch, np.nan)  # nobody may rely on what was left in it
     compiled: Any = link(
         score_arms,
         contribute=curve.contribute,
         known=curve.known,
         aim=leave_knots if index is None else index.aim,
-        fill=curve.fill,
+        score_arm=curve.score_arm,
     )
     compiled(
         np.ascontiguousarray(table),
@@ -79,7 +79,7 @@ def score(
         float(np.log(horizon)),
         np.zeros(1) if index is None else index.parameters(),
         first,
-        knots,
+        z_grid,
         values,
         z,
         worth,
@@ -90,5 +90,5 @@ def score(
 def guess_and_scores(policy: Policy, table: FloatArray, setting: Setting, horizon: int) -> FloatArray:
     """Each arm's best guess, then at(z) where the policy's index looks."""
     curve = policy.curve(setting, horizon)
-    knots = np.append(0.0, policy.index.knots(curve.linear))
-    return score(curve, table, knots, policy.index, horizon, first=1).values
+    z_grid = np.append(0.0, policy.index.z_grid(curve.linear))
+    return score(curve, table, z_grid, policy.index, horizon, first=1).values

@@ -10,8 +10,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the ablations are no part 
 from ablations import run
 
 import truant
-from truant.lab.sweeps.study import check
-from truant.lab.sweeps.study_file import read_study
+from truant.sweeps.study import check
+from truant.sweeps.study_file import read_study
 
 STUDIES = sorted(path.stem for path in run.HERE.glob("*.toml") if path.stem != "readings")
 

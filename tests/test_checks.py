@@ -72,7 +72,7 @@ class Biased(Assumption):
         pass
 
     def curve(self, setting):
-        return Curve(fill=fill_nan, parameters=per_arm(setting, 0.0))
+        return Curve(score_arm=fill_nan, parameters=per_arm(setting, 0.0))
 
     def estimate(self, counts, arm, setting):
         honest = Mar().estimate(counts, arm, setting)
@@ -88,7 +88,7 @@ class NotANumber(Biased):
 
 
 @hot
-def fill_nan(row, memory, shared, parameters, knots, values):
+def fill_nan(row, memory, shared, parameters, z_grid, values):
     values[:] = np.nan
 
 
@@ -100,7 +100,7 @@ def test_a_biased_assumption_is_caught():
 
 
 @hot
-def choose_beyond(values, knots, parameters, memory, t, rng):
+def choose_beyond(values, z_grid, parameters, memory, t, rng):
     return values.shape[0]
 
 
@@ -109,7 +109,7 @@ class Beyond(Index):
 
     choose = staticmethod(choose_beyond)
 
-    def knots(self, linear):
+    def z_grid(self, linear):
         return np.zeros(1)
 
 
@@ -119,28 +119,28 @@ def test_an_index_that_leaves_the_arms_is_caught():
 
 
 @hot
-def choose_first(values, knots, parameters, memory, t, rng):
+def choose_first(values, z_grid, parameters, memory, t, rng):
     return 0
 
 
 @hot
-def half_of_it(values, knots, parameters, t, out):
+def half_of_it(values, z_grid, parameters, t, out):
     out[:] = 0.5 / len(out)
 
 
 @hot
-def too_much(values, knots, parameters, t, out):
+def too_much(values, z_grid, parameters, t, out):
     out[:] = 0.0
     out[0] = 2.0
 
 
 @hot
-def all_alike(values, knots, parameters, t, out):
+def all_alike(values, z_grid, parameters, t, out):
     out[:] = 1.0 / len(out)
 
 
 @hot
-def the_first(values, knots, parameters, t, out):
+def the_first(values, z_grid, parameters, t, out):
     out[:] = 0.0
     out[0] = 1.0
 

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 import truant
 from truant import checks, registry
 from truant.cli import cli
-from truant.lab.sweeps.study import check
-from truant.lab.sweeps.study_file import study_of
+from truant.sweeps.study import check
+from truant.sweeps.study_file import study_of
 
 ROOT = Path(__file__).parents[1]
 

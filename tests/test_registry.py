@@ -188,7 +188,7 @@ class Hopeful(Assumption):
 
     def curve(self, setting):
         parameters = np.tile([setting.centre, setting.high, float(self.bonus)], (setting.arms, 1))
-        return Curve(fill=fill, parameters=parameters, memory=lambda knots: 1, scratch=1)
+        return Curve(score_arm=score_arm, parameters=parameters, memory=lambda z_grid: 1, scratch=1)
 
     def estimate(self, counts, arm, setting):
         pulls, n, total, _, _ = counts.table[arm].sum(axis=0)
@@ -199,12 +199,12 @@ class Hopeful(Assumption):
 
 
 @jit
-def fill(row, memory, shared, parameters, knots, values):
+def score_arm(row, memory, shared, parameters, z_grid, values):
     pulls = row[:, 0].sum()
     seen = row[:, 1].sum()
     mean = (seen * parameters[0] + row[:, 2].sum() + (pulls - seen) * parameters[1]) / pulls
-    for k in range(len(knots)):
-        values[k] = mean + parameters[2] * knots[k] / np.sqrt(pulls)
+    for k in range(len(z_grid)):
+        values[k] = mean + parameters[2] * z_grid[k] / np.sqrt(pulls)
     memory[0] += 1
     shared[0] += 1
 
@@ -218,7 +218,7 @@ class Lowest(Index):
     def memory(self, arms):
         return 1
 
-    def knots(self, linear):
+    def z_grid(self, linear):
         return np.zeros(1)
 
     def parameters(self):
@@ -226,7 +226,7 @@ class Lowest(Index):
 
 
 @hot
-def choose(values, knots, parameters, memory, t, rng):
+def choose(values, z_grid, parameters, memory, t, rng):
     memory[0] += 1
     lowest = 0
     for a in range(values.shape[0]):

@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the study is no part of the package
 
-from study import (
+from research.validation import (
     changes,
     condition,
     coverage,
@@ -29,7 +29,7 @@ from study import (
     which,
     wrong,
 )
-from study.keep import ROOT, Study, plain
+from research.validation.keep import ROOT, Study, plain
 
 from truant.indices.ucb import squared_z
 from truant.lab.result import Simulation

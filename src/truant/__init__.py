@@ -9,16 +9,16 @@ if TYPE_CHECKING:
     from truant import checks, datasets, theory, worlds
     from truant.counts import Counts
     from truant.errors import TruantError
-    from truant.lab.reproduction.run import reproduce
     from truant.lab.result import Simulation
     from truant.lab.simulate import simulate
-    from truant.lab.sweeps.result import SweepResult
-    from truant.lab.sweeps.sweep import sweep
     from truant.logs.analyze import analyze
     from truant.policies import Policy
     from truant.policies import named as policy
     from truant.policies.decider import Decider
+    from truant.reproduction.run import reproduce
     from truant.setting import Setting
+    from truant.sweeps.result import SweepResult
+    from truant.sweeps.sweep import sweep
     from truant.worlds import make as world
 
 __all__ = [
@@ -48,15 +48,15 @@ _PLACES = {
     "Policy": ("truant.policies", "Policy"),
     "Setting": ("truant.setting", "Setting"),
     "Simulation": ("truant.lab.result", "Simulation"),
-    "SweepResult": ("truant.lab.sweeps.result", "SweepResult"),
+    "SweepResult": ("truant.sweeps.result", "SweepResult"),
     "TruantError": ("truant.errors", "TruantError"),
     "analyze": ("truant.logs.analyze", "analyze"),
     "checks": ("truant.checks", ""),
     "datasets": ("truant.datasets", ""),
     "policy": ("truant.policies", "named"),
-    "reproduce": ("truant.lab.reproduction.run", "reproduce"),
+    "reproduce": ("truant.reproduction.run", "reproduce"),
     "simulate": ("truant.lab.simulate", "simulate"),
-    "sweep": ("truant.lab.sweeps.sweep", "sweep"),
+    "sweep": ("truant.sweeps.sweep", "sweep"),
     "theory": ("truant.theory", ""),
     "world": ("truant.worlds", "make"),
     "worlds": ("truant.worlds", ""),

@@ -82,9 +82,9 @@ def _check_refuses_nothing_seen(assumption: Assumption, world: World) -> None:
 
 
 def check_curve(curve: Curve, counts: Counts) -> None:
-    """The compiled fill writes finite values that rise with z, from any counts, and leaves the counts alone."""
+    """The compiled score_arm writes finite values that rise with z, from any counts, and leaves the counts alone."""
     table = counts.table if curve.discrete else counts.real().table
-    knots = np.array([0.0, 1.0]) if curve.linear else np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
+    z_grid = np.array([0.0, 1.0]) if curve.linear else np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
     _demand(curve.first_pulls >= 1, f"first_pulls must be at least 1, got {curve.first_pulls}.")
     _demand(curve.growth >= 0, f"growth must not be negative, got {curve.growth}.")
     _demand(len(curve.parameters) == len(table), "parameters must have a row for each arm.")
@@ -92,18 +92,18 @@ def check_curve(curve: Curve, counts: Counts) -> None:
     unseen[...] = 0
     unseen[0, 0 if not curve.discrete else -1] = 1  # one pull, outcome missing
     for row in (table[0].copy(), unseen):
-        before, values = row.copy(), _filled(curve, row, knots)
-        _demand(np.array_equal(row, before), "fill must not change the counts.")
-        _demand(not np.any(np.isnan(values)), f"fill must not write NaN, got {values}.")
+        before, values = row.copy(), _scored_once(curve, row, z_grid)
+        _demand(np.array_equal(row, before), "score_arm must not change the counts.")
+        _demand(not np.any(np.isnan(values)), f"score_arm must not write NaN, got {values}.")
         rises = np.all(np.diff(values) >= -1e-9) if np.all(np.isfinite(values)) else True
         _demand(rises, f"at(z) must rise with z, got {values}.")
 
 
-def _filled(curve: Curve, row: FloatArray, knots: FloatArray) -> FloatArray:
-    memory, shared = np.zeros(curve.memory(len(knots))), np.zeros(curve.pooled + curve.scratch)
-    values = np.zeros(len(knots))
-    fill_once = link(_fill_once, contribute=curve.contribute, fill=curve.fill)
-    fill_once(row, memory, shared, shared[: curve.pooled], curve.parameters[0], knots, values)
+def _scored_once(curve: Curve, row: FloatArray, z_grid: FloatArray) -> FloatArray:
+    memory, shared = np.zeros(curve.memory(len(z_grid))), np.zeros(curve.pooled + curve.scratch)
+    values = np.zeros(len(z_grid))
+    score_once = link(_score_once, contribute=curve.contribute, score_arm=curve.score_arm)
+    score_once(row, memory, shared, shared[: curve.pooled], curve.parameters[0], z_grid, values)
     return values
 
 
@@ -112,73 +112,73 @@ def contribute(*arguments: object) -> None:
     raise AssertionError("bound by link")
 
 
-def fill(*arguments: object) -> None:
-    """Stands for a curve's fill."""
+def score_arm(*arguments: object) -> None:
+    """Stands for a curve's score_arm."""
     raise AssertionError("bound by link")
 
 
-def _fill_once(
+def _score_once(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
     pooled: FloatArray,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     contribute(row, parameters, pooled)
-    fill(row, memory, shared, parameters, knots, values)
+    score_arm(row, memory, shared, parameters, z_grid, values)
 
 
 def check_index(index: Index, horizon: int = 1000) -> None:
     """Knots are usable; the choice is an arm, reproducible, as likely as `probabilities` says, whatever the values."""
     rng = np.random.default_rng(0)
     for linear in (True, False):
-        knots = index.knots(linear)
-        link(_aim_once, aim=index.aim)(0.0, float(np.log(horizon)), index.parameters(), knots)
-        _demand(knots.ndim == 1 and len(knots) >= 1, "knots must be a non-empty vector.")
+        z_grid = index.z_grid(linear)
+        link(_aim_once, aim=index.aim)(0.0, float(np.log(horizon)), index.parameters(), z_grid)
+        _demand(z_grid.ndim == 1 and len(z_grid) >= 1, "z_grid must be a non-empty vector.")
         _demand(
-            np.all(np.isfinite(knots)) and np.all(np.diff(knots) > 0), "knots must be finite and increase."
+            np.all(np.isfinite(z_grid)) and np.all(np.diff(z_grid) > 0), "z_grid must be finite and increase."
         )
         for arms in (40, 4, 3, 1):
-            usual = np.sort(rng.normal(size=(arms, len(knots))), axis=1)
+            usual = np.sort(rng.normal(size=(arms, len(z_grid))), axis=1)
             tied, endless = np.zeros_like(usual), usual.copy()
             endless[-1] = np.inf
             for values in (usual, tied, endless):
-                choices = [_chosen(index, values, knots, horizon) for _ in range(2)]
+                choices = [_chosen(index, values, z_grid, horizon) for _ in range(2)]
                 _demand(choices[0] == choices[1], "the same generator must give the same choice.")
                 _demand(
                     0 <= choices[0] < arms,
                     f"the choice must be an arm from 0 to {arms - 1}, got {choices[0]}.",
                 )
-                _check_probabilities(index, values, knots, horizon)
+                _check_probabilities(index, values, z_grid, horizon)
 
 
-def _chosen(index: Index, values: FloatArray, knots: FloatArray, horizon: int) -> int:
-    return int(_choices(index, values, knots, horizon, 1)[0])
+def _chosen(index: Index, values: FloatArray, z_grid: FloatArray, horizon: int) -> int:
+    return int(_choices(index, values, z_grid, horizon, 1)[0])
 
 
-def _choices(index: Index, values: FloatArray, knots: FloatArray, horizon: int, times: int) -> IntArray:
+def _choices(index: Index, values: FloatArray, z_grid: FloatArray, horizon: int, times: int) -> IntArray:
     """What the index chooses in that many rounds, each with a memory that knows only these values."""
     rng = np.random.Generator(np.random.SFC64(5))
     parameters, fresh = index.parameters(), np.zeros(index.memory(len(values)))
     out = np.zeros(times, np.int64)
     choose_often = link(_choose_often, update=index.update, choose=index.choose)
-    choose_often(values, knots, parameters, fresh, fresh.copy(), horizon // 2, rng, out)
+    choose_often(values, z_grid, parameters, fresh, fresh.copy(), horizon // 2, rng, out)
     return out
 
 
-def _check_probabilities(index: Index, values: FloatArray, knots: FloatArray, horizon: int) -> None:
+def _check_probabilities(index: Index, values: FloatArray, z_grid: FloatArray, horizon: int) -> None:
     """Choices are as frequent as `probabilities` says: chi-square, arms that are hardly ever chosen taken together."""
     if index.probabilities is None:  # such an index can be simulated all the same
         return
     said, arms = np.full(len(values), np.nan), len(values)
     ask = link(_ask_probabilities, probabilities=index.probabilities)
-    ask(values, knots, index.parameters(), horizon // 2, said)
+    ask(values, z_grid, index.parameters(), horizon // 2, said)
     _demand(np.all((said >= 0) & (said <= 1)), f"probabilities must be in [0, 1], got {said}.")
     _demand(abs(said.sum() - 1) < 1e-9, f"probabilities must sum to 1, got {said.sum()}.")
     times = TIMES if arms < 10 else TIMES // 10  # many arms may cost an index more time
-    chosen = np.bincount(_choices(index, values, knots, horizon, times), minlength=arms)
+    chosen = np.bincount(_choices(index, values, z_grid, horizon, times), minlength=arms)
     _demand(
         agreement(chosen, said) > LEAST_AGREEMENT,
         f"choose must take arms as often as probabilities says, got {chosen / times} instead of {said}.",
@@ -202,8 +202,8 @@ def aim(*arguments: object) -> None:
     raise AssertionError("bound by link")
 
 
-def _aim_once(known: float, log_horizon: float, parameters: FloatArray, knots: FloatArray) -> None:
-    aim(known, log_horizon, parameters, knots)
+def _aim_once(known: float, log_horizon: float, parameters: FloatArray, z_grid: FloatArray) -> None:
+    aim(known, log_horizon, parameters, z_grid)
 
 
 def update(*arguments: object) -> None:
@@ -218,7 +218,7 @@ def choose(*arguments: object) -> int:
 
 def _choose_often(
     values: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     parameters: FloatArray,
     fresh: FloatArray,
     memory: FloatArray,
@@ -229,8 +229,8 @@ def _choose_often(
     for i in range(len(out)):
         for k in range(len(fresh)):
             memory[k] = fresh[k]
-        update(values, knots, parameters, memory, -1, rng)
-        out[i] = choose(values, knots, parameters, memory, t, rng)
+        update(values, z_grid, parameters, memory, -1, rng)
+        out[i] = choose(values, z_grid, parameters, memory, t, rng)
 
 
 def probabilities(*arguments: object) -> None:
@@ -239,9 +239,9 @@ def probabilities(*arguments: object) -> None:
 
 
 def _ask_probabilities(
-    values: FloatArray, knots: FloatArray, parameters: FloatArray, t: int, out: FloatArray
+    values: FloatArray, z_grid: FloatArray, parameters: FloatArray, t: int, out: FloatArray
 ) -> None:
-    probabilities(values, knots, parameters, t, out)
+    probabilities(values, z_grid, parameters, t, out)
 
 
 def check_policy(policy: Policy, world: World, horizon: int = 300) -> None:

@@ -41,14 +41,14 @@ def test_many_arms_by_simulation():
 
 
 def test_curved_values_by_simulation():
-    """at(z) = a cube: not normal at all; draws of z are read between the same knots."""
+    """at(z) = a cube: not normal at all; draws of z are read between the same z_grid."""
     curved = Estimate(0.1, lambda z: 0.1 + 0.02 * z + 0.004 * z**3)
     straight = Estimate.normal(0.12, 0.03**2)
     probabilities, _ = best_probabilities([curved, straight])
-    from truant.analysis.best import KNOTS
+    from truant.analysis.best import Z_GRID
 
     z = np.random.default_rng(2).normal(size=(1_000_000, 2))
-    values = np.interp(z[:, 0], KNOTS, [curved.at(k) for k in KNOTS])
+    values = np.interp(z[:, 0], Z_GRID, [curved.at(k) for k in Z_GRID])
     assert probabilities[0] == pytest.approx(np.mean(values > straight.mean + 0.03 * z[:, 1]), abs=0.002)
 
 

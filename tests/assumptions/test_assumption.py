@@ -35,7 +35,7 @@ def test_the_standard_error_is_half_the_distance_of_one_deviation_each_way():
 
 
 def test_a_curve_asks_for_nothing_that_it_was_not_told_of():
-    curve = Curve(fill=print, parameters=np.zeros((2, 1)))
+    curve = Curve(score_arm=print, parameters=np.zeros((2, 1)))
     assert (curve.discrete, curve.linear, curve.first_pulls, curve.growth) == (False, True, 1, 0.0)
     assert (curve.memory(9), curve.pooled, curve.scratch) == (0, 0, 0)
 

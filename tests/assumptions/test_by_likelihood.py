@@ -69,7 +69,12 @@ def test_parameters_that_cannot_be_are_refused(name):
 def test_an_assumption_of_ones_own_is_strict_unless_told():
     shown = "ByLikelihood(name='mine', needs='much', by_outcome=True, missing_is_level=False, "
     own = ByLikelihood(
-        name="mine", needs="much", misfit=mnar.misfit, fill=mnar.fill, solve=solve_mnar, by_outcome=True
+        name="mine",
+        needs="much",
+        misfit=mnar.misfit,
+        score_arm=mnar.score_arm,
+        solve=solve_mnar,
+        by_outcome=True,
     )
     assert repr(own) == shown + "allow_unidentified=False, growth=0.1)"
     with pytest.raises(NotIdentified, match="mine needs at least"):
@@ -78,7 +83,7 @@ def test_an_assumption_of_ones_own_is_strict_unless_told():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_what_the_loop_is_given(name):
-    """Memory: a number of levels, the maximum, and at each knot a value and its state; mnar may need a row more."""
+    """Memory: a number of levels, the maximum, and at each z a value and its state; mnar may need a row more."""
     curve = MODELS[name](growth=0.25).curve(setting(4) if name == "mnar" else setting(3))
     K, g = (5, 3) if name == "mnar" else (3, 3)
     P = K * 3 + g + K
@@ -134,14 +139,14 @@ def test_counts_that_tell_nothing_are_refused(name):
 def test_the_loop_fits_the_same_table(name, missing):
     data = counts(name, missing)
     curve = MODELS[name]().curve(setting(LEVELS_OF_M[name]))
-    knots, values, expected = np.array([0.0, 1.5]), np.zeros(2), np.zeros(2)
-    fill = link(curve.fill.py_func)
+    z_grid, values, expected = np.array([0.0, 1.5]), np.zeros(2), np.zeros(2)
+    score_arm = link(curve.score_arm.py_func)
     state = np.zeros(curve.memory(2)), np.full(curve.scratch, np.nan)
-    fill(data.table[1], *state, curve.parameters[1], knots, values)
+    score_arm(data.table[1], *state, curve.parameters[1], z_grid, values)
     table = np.vstack([data.table[1], np.zeros(4)]) if name == "mnar" and missing != "none" else data.table[1]
     memory, work = np.zeros(curve.memory(2)), np.zeros(curve.scratch)
-    link(profile.fill_from_likelihood.py_func)(
-        table, name != "mediator-mnar", memory, np.array(LEVELS), knots, expected, work
+    link(profile.score_by_likelihood.py_func)(
+        table, name != "mediator-mnar", memory, np.array(LEVELS), z_grid, expected, work
     )
     assert values.tolist() == expected.tolist()
     assert np.all(np.isfinite(values))

@@ -10,7 +10,7 @@ from scipy import optimize, stats
 
 from tests.assumptions.reference import Reference
 from tests.scoring import score
-from truant.assumptions.borrowing import fill as fill_borrowing
+from truant.assumptions.borrowing import score_arm as fill_borrowing
 from truant.assumptions.mar import Mar
 from truant.assumptions.mcar import Mcar
 from truant.assumptions.mediator_mar import MediatorMar
@@ -275,5 +275,5 @@ def test_an_arm_noisier_than_the_others_is_worth_fewer_outcomes():
 
 def test_known_and_estimated_shares_have_one_curve():
     setting, _ = problem(2)
-    assert Mar().curve(setting).fill is Mar(known=True).curve(setting).fill is fill_borrowing
-    assert MediatorMar().curve(setting).fill is fill_borrowing
+    assert Mar().curve(setting).score_arm is Mar(known=True).curve(setting).score_arm is fill_borrowing
+    assert MediatorMar().curve(setting).score_arm is fill_borrowing

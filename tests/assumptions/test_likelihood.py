@@ -379,25 +379,25 @@ def test_unequal_numbers_of_levels(model, K, L):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_choosing_finds_the_limits_that_reporting_finds(model):
-    """A table that grows as in the loop, with warm starts: each knot's signed root is near its z."""
+    """A table that grows as in the loop, with warm starts: each z's signed root is near its z."""
     by_outcome, mediator_missing = MODELS[model]
-    knots = np.array([-2.0, 0.0, 1.0, 3.4])
+    z_grid = np.array([-2.0, 0.0, 1.0, 3.4])
     _, (pi, g, lam) = random_table(np.random.default_rng(8), 3, 3, 10, by_outcome, mediator_missing)
     chances, rng = cells(pi, g, lam, by_outcome).ravel(), np.random.default_rng(9)
     P = likelihood.size(3, 3, by_outcome)
     memory, work = np.zeros(1 + P + 4 * (1 + P)), np.empty(likelihood.work_size(3, 3, by_outcome))
-    fill = link(profile.fill_from_likelihood.py_func)
+    score_arm = link(profile.score_by_likelihood.py_func)
     table, values, roots = np.zeros((4, 4)), np.zeros(4), []
     for pulls in (30, 30, 60, 100, 200, 400, 800):
         table += rng.multinomial(pulls, chances).reshape(4, 4)
-        fill(table, by_outcome, memory, np.linspace(0, 1, 3), knots, values, work)
+        score_arm(table, by_outcome, memory, np.linspace(0, 1, 3), z_grid, values, work)
         fit = fitted(table, by_outcome)
         drop = [max(fit.log_likelihood - fit.log_likelihood_at(u), 0) for u in values]
         roots.append(np.sign(values - fit.mean) * np.sqrt(2 * np.array(drop)))
     roots = np.array(roots)
     assert np.abs(roots[:, 1]).max() < 0.6  # the loose stop leaves the maximum a little off
-    assert np.median(np.abs(roots - knots), axis=0).max() < 0.2
-    inside = np.abs(roots - knots) < 0.35
+    assert np.median(np.abs(roots - z_grid), axis=0).max() < 0.2
+    inside = np.abs(roots - z_grid) < 0.35
     # far out the soft floor, which reporting does without, keeps a limit nearer, and never farther away
     inside[:, 3] |= (roots[:, 3] < 3.4 + 0.35) & (roots[:, 3] > 2.0)
     at_the_edge = (values < 1e-6) | (values > 1 - 1e-6)

@@ -163,15 +163,15 @@ def test_the_shortcut_by_hand():
 @pytest.mark.parametrize("K", [2, 3, 4])
 @pytest.mark.parametrize("model", MODELS)
 def test_choosing_keeps_what_it_found(model, K):
-    """Values at the knots, and in memory K, the maximum, and at each knot its value and a state that has it."""
-    fill, knots = link(profile.fill_from_likelihood.py_func), np.array([-1.5, 0.0, 1.0, 2.5])
+    """Values at the z_grid, and in memory K, the maximum, and at each z its value and a state that has it."""
+    score_arm, z_grid = link(profile.score_by_likelihood.py_func), np.array([-1.5, 0.0, 1.0, 2.5])
     care = likelihood.CHOOSING
     for seed in range(4):
         fit, by_outcome, work = fitted(model, seed, K=K)
         P = len(fit.theta)
         memory, values = np.zeros(1 + P + 4 * (1 + P)), np.zeros(4)
         for _ in range(2):  # cold, then warm
-            fill(fit.table, by_outcome, memory, LEVELS, knots, values, work)
+            score_arm(fit.table, by_outcome, memory, LEVELS, z_grid, values, work)
             highest, mean = value_at(fit.table, memory[1 : 1 + P], by_outcome, care)
             kept = memory[1 + P :].reshape(4, 1 + P)
             assert memory[0] == K
@@ -180,7 +180,7 @@ def test_choosing_keeps_what_it_found(model, K):
             for k in (0, 2, 3):
                 value, mean = value_at(fit.table, kept[k, 1:], by_outcome, care)
                 assert values[k] == kept[k, 0] == pytest.approx(mean, abs=1e-8)
-                assert np.sqrt(2 * (highest - value)) == pytest.approx(abs(knots[k]), rel=0.031)
+                assert np.sqrt(2 * (highest - value)) == pytest.approx(abs(z_grid[k]), rel=0.031)
             assert np.all(np.diff(values) > 0)
         linear = solve_mnar(fit.table, LEVELS)
         if model == "mnar" and K == 3 and linear.feasible:
@@ -189,28 +189,28 @@ def test_choosing_keeps_what_it_found(model, K):
 
 def test_choosing_starts_anew_when_a_level_is_added():
     """mnar's missing mediators are one more level: the memory of a smaller table is of no use."""
-    fill, knots = link(profile.fill_from_likelihood.py_func), np.array([0.0, 1.0])
+    score_arm, z_grid = link(profile.score_by_likelihood.py_func), np.array([0.0, 1.0])
     small, _, _ = fitted("mnar", 2)
     large, _, work = fitted("mnar", 3, K=4)
     P = len(large.theta)
     used, fresh = np.zeros(1 + P + 2 * (1 + P)), np.zeros(1 + P + 2 * (1 + P))
     values, expected = np.zeros(2), np.zeros(2)
-    fill(small.table, True, used, LEVELS, knots, values, work)
-    fill(large.table, True, used, LEVELS, knots, values, work)
-    fill(large.table, True, fresh, LEVELS, knots, expected, work)
+    score_arm(small.table, True, used, LEVELS, z_grid, values, work)
+    score_arm(large.table, True, used, LEVELS, z_grid, values, work)
+    score_arm(large.table, True, fresh, LEVELS, z_grid, expected, work)
     assert values.tolist() == expected.tolist()
     assert used[0] == 4
 
 
 def test_a_higher_maximum_is_taken_when_choosing():
-    """Small tables with several maxima: no state at a knot may be likelier than the maximum it is measured from."""
-    fill, knots = link(profile.fill_from_likelihood.py_func), np.array([-2.0, 0.0, 1.0, 2.5])
+    """Small tables with several maxima: no state at a z may be likelier than the maximum it is measured from."""
+    score_arm, z_grid = link(profile.score_by_likelihood.py_func), np.array([-2.0, 0.0, 1.0, 2.5])
     care = likelihood.CHOOSING
     for K, seed in [(K, seed) for K in (3, 4) for seed in range(150)]:
         table, _ = random_table(np.random.default_rng(seed), K, 3, [20, 60, 200][seed % 3], True)
         P = likelihood.size(K, 3, True)
         memory, values = np.zeros(1 + P + 4 * (1 + P)), np.zeros(4)
-        fill(table, True, memory, LEVELS, knots, values, np.empty(likelihood.work_size(K, 3, True)))
+        score_arm(table, True, memory, LEVELS, z_grid, values, np.empty(likelihood.work_size(K, 3, True)))
         highest, _ = value_at(table, memory[1 : 1 + P], True, care)
         states = memory[1 + P :].reshape(4, 1 + P)[[0, 2, 3], 1:]
         assert max(value_at(table, state, True, care)[0] for state in states) <= highest + 0.01
@@ -218,12 +218,12 @@ def test_a_higher_maximum_is_taken_when_choosing():
 
 def test_choosing_tries_several_starts():
     """From a flat start alone, 6 of these 100 tables are left more than .2 below their maximum."""
-    fill = link(profile.fill_from_likelihood.py_func)
+    score_arm = link(profile.score_by_likelihood.py_func)
     P, work = likelihood.size(3, 3, True), np.empty(likelihood.work_size(3, 3, True))
     for seed in range(100):
         table, _ = random_table(np.random.default_rng(seed), 3, 3, 300, True)
         memory = np.zeros(2 * (1 + P))
-        fill(table, True, memory, LEVELS, np.zeros(1), np.zeros(1), work)
+        score_arm(table, True, memory, LEVELS, np.zeros(1), np.zeros(1), work)
         found, _ = value_at(table, memory[1 : 1 + P], True, likelihood.CHOOSING)
         assert found > floored_maximum(table, True) - 0.2
 
@@ -232,12 +232,12 @@ def test_a_level_never_seen_cannot_hide_for_ever_when_choosing():
     """The limit falls with the number of pulls, and is the one that the soft floor gives; without it, it stays."""
     shares = np.array([[60.0, 20.0, 0.0, 40.0], [20.0, 60.0, 0.0, 40.0], [20.0, 20.0, 0.0, 20.0], [0.0] * 4])
     P, work = likelihood.size(3, 3, True), np.empty(2 * likelihood.work_size(3, 3, True))
-    fill, search = link(profile.fill_from_likelihood.py_func), link(profile.profile.py_func)
+    score_arm, search = link(profile.score_by_likelihood.py_func), link(profile.profile.py_func)
     care = likelihood.REPORTING._replace(doubt=likelihood.CHOOSING.doubt, floor=likelihood.CHOOSING.floor)
     limits, free = [], []
     for pulls in (1e3, 1e4, 1e5):
         table, values = pulls * shares / shares.sum(), np.zeros(2)
-        fill(table, True, np.zeros(1 + P + 2 * (1 + P)), LEVELS, np.array([0.0, 3.0]), values, work)
+        score_arm(table, True, np.zeros(1 + P + 2 * (1 + P)), LEVELS, np.array([0.0, 3.0]), values, work)
         best = np.empty(P)
         highest = floored_maximum(table, True, best)
         value = search(table, LEVELS, True, values[1], best, care, best.copy(), work)

@@ -23,35 +23,35 @@ NINE, TWO = np.array(CURVED), np.array(STRAIGHT)
 steady = settings(derandomize=True, deadline=None, max_examples=200)
 
 
-def best_of(values, knots, leader, out):
-    return best(values, knots, leader, out)
+def best_of(values, z_grid, leader, out):
+    return best(values, z_grid, leader, out)
 
 
-def by_quadrature(values: npt.ArrayLike, knots: FloatArray, leader: int = -1) -> tuple[FloatArray, float]:
+def by_quadrature(values: npt.ArrayLike, z_grid: FloatArray, leader: int = -1) -> tuple[FloatArray, float]:
     table = np.ascontiguousarray(values, np.float64)
     out = np.full(len(table), np.nan)
-    loss = link(best_of, best=best)(table, knots, leader, out)
+    loss = link(best_of, best=best)(table, z_grid, leader, out)
     return out, loss
 
 
-def choose_on(values, knots, parameters, memory, rng, out):
-    update(values, knots, parameters, memory, -1, rng)  # noqa: F821 - bound by link
+def choose_on(values, z_grid, parameters, memory, rng, out):
+    update(values, z_grid, parameters, memory, -1, rng)  # noqa: F821 - bound by link
     for i in range(len(out)):
-        out[i] = choose(values, knots, parameters, memory, 1, rng)  # noqa: F821
+        out[i] = choose(values, z_grid, parameters, memory, 1, rng)  # noqa: F821
 
 
-def thompson(values: FloatArray, knots: FloatArray, times: int, seed: int) -> tuple[FloatArray, FloatArray]:
+def thompson(values: FloatArray, z_grid: FloatArray, times: int, seed: int) -> tuple[FloatArray, FloatArray]:
     """How often each arm is chosen, and the memory afterwards."""
     index, rng, out = Thompson(), np.random.Generator(np.random.SFC64(seed)), np.empty(times, np.int64)
     memory, table = np.zeros(index.memory(len(values))), np.ascontiguousarray(values)
     link(choose_on, update=index.update, choose=index.choose)(
-        table, knots, index.parameters(), memory, rng, out
+        table, z_grid, index.parameters(), memory, rng, out
     )
     return np.bincount(out, minlength=len(values)), memory
 
 
-def lines(means: npt.ArrayLike, errors: npt.ArrayLike, knots: FloatArray) -> FloatArray:
-    return np.asarray(means, float)[:, None] + np.asarray(errors, float)[:, None] * knots
+def lines(means: npt.ArrayLike, errors: npt.ArrayLike, z_grid: FloatArray) -> FloatArray:
+    return np.asarray(means, float)[:, None] + np.asarray(errors, float)[:, None] * z_grid
 
 
 # where
@@ -67,24 +67,24 @@ def rising(draw: st.DrawFn) -> tuple[FloatArray, FloatArray]:
 @given(rising(), st.floats(-9, 9), st.booleans())
 def test_where_turns_read_round(curve, z, endless):
     """where(read(z)) is z or, if at is flat there, the end of the flat piece; P(at(Z) <= x) is its Phi."""
-    knots, values = curve
+    z_grid, values = curve
     if endless:
         values[-2:] = np.inf
-    x = read.py_func(values, knots, z)
-    back = where.py_func(values, knots, x)
+    x = read.py_func(values, z_grid, z)
+    back = where.py_func(values, z_grid, x)
     assert back >= z - 1e-6
     if np.isfinite(back):
-        assert read.py_func(values, knots, back) == pytest.approx(x, abs=1e-9)
-        assert read.py_func(values, knots, back + 1e-3) > x
-        assert normal_below(values, knots, x) == pytest.approx(stats.norm.cdf(back), abs=1e-12)
+        assert read.py_func(values, z_grid, back) == pytest.approx(x, abs=1e-9)
+        assert read.py_func(values, z_grid, back + 1e-3) > x
+        assert normal_below(values, z_grid, x) == pytest.approx(stats.norm.cdf(back), abs=1e-12)
 
 
 # Quadrature
 
 
-@pytest.mark.parametrize("knots", [TWO, NINE], ids=["two knots", "nine knots"])
+@pytest.mark.parametrize("z_grid", [TWO, NINE], ids=["two z_grid", "nine z_grid"])
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 1e6])
-def test_normal_arms_by_adaptive_quadrature(knots, scale):
+def test_normal_arms_by_adaptive_quadrature(z_grid, scale):
     """Total variation below 1e-4, and the loss to a ten-thousandth, in any unit and about any value."""
     means, errors = np.array([0.0, 0.3, 0.5, -1.0, 0.45]), np.array([0.5, 0.2, 0.05, 1.0, 0.3])
     exact, leader = [], 2
@@ -103,7 +103,7 @@ def test_normal_arms_by_adaptive_quadrature(knots, scale):
         )[0]
         - integrate.quad(lambda x: np.prod(stats.norm.cdf(x, means, errors)), -4, 0)[0]
     )
-    found, loss = by_quadrature(scale * (1 + lines(means, errors, knots)), knots, leader)
+    found, loss = by_quadrature(scale * (1 + lines(means, errors, z_grid)), z_grid, leader)
     assert np.abs(found - exact).sum() / 2 < 3e-5
     assert found.sum() == pytest.approx(1, abs=1e-12)
     assert loss == pytest.approx(scale * (highest - means[leader]), rel=1e-4)
@@ -201,21 +201,21 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_thompson_chooses_as_its_probabilities_say(name):
-    values, knots, jumps = CASES[name]
-    chosen, memory = thompson(values, knots, 400_000, seed=3)
+    values, z_grid, jumps = CASES[name]
+    chosen, memory = thompson(values, z_grid, 400_000, seed=3)
     assert (len(memory) > 0 and memory[contenders.ACTIVE] == 1) == jumps
-    assert agreement(chosen, by_quadrature(values, knots)[0]) > 1e-4
+    assert agreement(chosen, by_quadrature(values, z_grid)[0]) > 1e-4
 
 
-def change_along(values, others, knots, parameters, memory, rounds, rng, out, sums):
-    update(values, knots, parameters, memory, -1, rng)  # noqa: F821 - bound by link
+def change_along(values, others, z_grid, parameters, memory, rounds, rng, out, sums):
+    update(values, z_grid, parameters, memory, -1, rng)  # noqa: F821 - bound by link
     for i in range(len(rounds)):
         arm = rounds[i]
-        for k in range(len(knots)):
+        for k in range(len(z_grid)):
             values[arm, k] = others[i, k]
-        update(values, knots, parameters, memory, arm, rng)  # noqa: F821
-        out[i] = choose(values, knots, parameters, memory, 1, rng)  # noqa: F821
-        best(values, knots, -1, sums[i])
+        update(values, z_grid, parameters, memory, arm, rng)  # noqa: F821
+        out[i] = choose(values, z_grid, parameters, memory, 1, rng)  # noqa: F821
+        best(values, z_grid, -1, sums[i])
 
 
 def test_thompson_keeps_up_with_arms_that_change():

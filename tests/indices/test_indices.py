@@ -25,26 +25,26 @@ CURVED = np.array([-5.5, -3.5, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5, 5.5])
 steady = settings(derandomize=True, deadline=None, max_examples=200)
 
 
-def choose_often(values, knots, parameters, memory, t, rng, out):
+def choose_often(values, z_grid, parameters, memory, t, rng, out):
     for i in range(len(out)):
-        update(values, knots, parameters, memory, -1, rng)  # noqa: F821 - bound by link
-        out[i] = choose(values, knots, parameters, memory, t, rng)  # noqa: F821
+        update(values, z_grid, parameters, memory, -1, rng)  # noqa: F821 - bound by link
+        out[i] = choose(values, z_grid, parameters, memory, t, rng)  # noqa: F821
 
 
-def read_all(values, knots, zs, out):
+def read_all(values, z_grid, zs, out):
     for i in range(len(out)):
-        out[i] = look(values, knots, zs[i])  # noqa: F821 - bound by link
+        out[i] = look(values, z_grid, zs[i])  # noqa: F821 - bound by link
 
 
 def choices(
-    index: Index, values: npt.ArrayLike, knots: FloatArray, times: int = 1, t: int = 1, seed: int = 0
+    index: Index, values: npt.ArrayLike, z_grid: FloatArray, times: int = 1, t: int = 1, seed: int = 0
 ) -> npt.NDArray[np.int64]:
     """What the compiled index chooses, again and again, in round t."""
     out = np.empty(times, np.int64)
     rng = np.random.Generator(np.random.SFC64(seed))
     table = np.ascontiguousarray(values, np.float64)
     link(choose_often, update=index.update, choose=index.choose)(
-        table, knots, index.parameters(), np.zeros(index.memory(len(table))), t, rng, out
+        table, z_grid, index.parameters(), np.zeros(index.memory(len(table))), t, rng, out
     )
     return out
 
@@ -53,13 +53,13 @@ def shares(chosen: npt.NDArray[np.int64], arms: int) -> FloatArray:
     return np.bincount(chosen, minlength=arms) / len(chosen)
 
 
-def straight_line(values: FloatArray, knots: FloatArray, z: float) -> float:
-    """at(z) of one arm: interpolation inside the knots, the outermost pieces prolonged beyond them."""
-    if z < knots[0]:
-        return values[0] + (z - knots[0]) * (values[1] - values[0]) / (knots[1] - knots[0])
-    if z > knots[-1]:
-        return values[-1] + (z - knots[-1]) * (values[-1] - values[-2]) / (knots[-1] - knots[-2])
-    return float(np.interp(z, knots, values))
+def straight_line(values: FloatArray, z_grid: FloatArray, z: float) -> float:
+    """at(z) of one arm: interpolation inside the z_grid, the outermost pieces prolonged beyond them."""
+    if z < z_grid[0]:
+        return values[0] + (z - z_grid[0]) * (values[1] - values[0]) / (z_grid[1] - z_grid[0])
+    if z > z_grid[-1]:
+        return values[-1] + (z - z_grid[-1]) * (values[-1] - values[-2]) / (z_grid[-1] - z_grid[-2])
+    return float(np.interp(z, z_grid, values))
 
 
 numbers = st.floats(-100, 100, allow_subnormal=False)
@@ -72,21 +72,21 @@ few = st.sampled_from([0.0, 0.25, 0.5, np.inf])  # with many ties
 @st.composite
 def curves(draw: st.DrawFn) -> tuple[FloatArray, FloatArray]:
     steps = draw(st.lists(st.floats(0.01, 3), min_size=1, max_size=9))
-    knots = draw(st.floats(-6, 6)) + np.cumsum([0.0, *steps])
-    return knots, np.array(draw(st.lists(numbers, min_size=len(knots), max_size=len(knots))))
+    z_grid = draw(st.floats(-6, 6)) + np.cumsum([0.0, *steps])
+    return z_grid, np.array(draw(st.lists(numbers, min_size=len(z_grid), max_size=len(z_grid))))
 
 
 @steady
 @given(curves(), st.lists(st.floats(-20, 20), min_size=1, max_size=10))
 def test_read_is_straight_between_the_knots_and_beyond(curve, zs):
-    knots, values = curve
-    inside = np.clip(zs, knots[0], knots[-1])
-    points = np.concatenate([inside, knots, zs])
+    z_grid, values = curve
+    inside = np.clip(zs, z_grid[0], z_grid[-1])
+    points = np.concatenate([inside, z_grid, zs])
     out = np.empty(len(points))
-    link(read_all, look=read)(values, knots, points, out)
-    np.testing.assert_allclose(out[: len(zs)], np.interp(inside, knots, values), rtol=1e-9, atol=1e-9)
+    link(read_all, look=read)(values, z_grid, points, out)
+    np.testing.assert_allclose(out[: len(zs)], np.interp(inside, z_grid, values), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(out[len(zs) : -len(zs)], values, rtol=1e-12, atol=1e-11)
-    expected = [straight_line(values, knots, z) for z in zs]
+    expected = [straight_line(values, z_grid, z) for z in zs]
     np.testing.assert_allclose(out[-len(zs) :], expected, rtol=1e-9, atol=1e-7)
 
 
@@ -100,16 +100,16 @@ def test_ucb_takes_the_highest_of_its_one_knot(values, seed):
     assert values[chosen[0]] == max(values)
 
 
-def aim_once(known, log_horizon, parameters, knots):
-    aim(known, log_horizon, parameters, knots)  # noqa: F821 - bound by link
+def aim_once(known, log_horizon, parameters, z_grid):
+    aim(known, log_horizon, parameters, z_grid)  # noqa: F821 - bound by link
 
 
 def aimed(index: Index, known: float, horizon: float) -> float:
     """The z at which the index wants an arm's curve."""
-    knots = index.knots(linear=False)
-    link(aim_once, aim=index.aim)(known, float(np.log(horizon)), index.parameters(), knots)
-    assert len(knots) == 1
-    return float(knots[0])
+    z_grid = index.z_grid(linear=False)
+    link(aim_once, aim=index.aim)(known, float(np.log(horizon)), index.parameters(), z_grid)
+    assert len(z_grid) == 1
+    return float(z_grid[0])
 
 
 @pytest.mark.parametrize(("level", "multiple"), [("plain", 1), ("cautious", 2), (2, 2), (0.5, 0.5), (3.0, 3)])
@@ -134,22 +134,22 @@ def test_ucb_looks_less_far_the_more_is_known_of_an_arm(known, horizon, level):
 
 @pytest.mark.parametrize("index", [greedy(), EpsilonGreedy(0.2), uniform(), Thompson()])
 def test_others_look_at_the_same_z_for_every_arm(index):
-    knots = index.knots(linear=False)
-    link(aim_once, aim=index.aim)(7.0, 9.0, index.parameters(), knots)
-    np.testing.assert_array_equal(knots, index.knots(linear=False))
+    z_grid = index.z_grid(linear=False)
+    link(aim_once, aim=index.aim)(7.0, 9.0, index.parameters(), z_grid)
+    np.testing.assert_array_equal(z_grid, index.z_grid(linear=False))
 
 
 def test_an_unknown_horizon_is_left_to_the_loop():
     assert Ucb().horizon_known
     assert not Ucb(horizon="unknown").horizon_known
-    assert Ucb(horizon="unknown").knots(linear=True).shape == (1,)
+    assert Ucb(horizon="unknown").z_grid(linear=True).shape == (1,)
 
 
 # Ties
 
 
 @pytest.mark.parametrize(
-    ("index", "knots", "columns", "t"),
+    ("index", "z_grid", "columns", "t"),
     [
         (Ucb(), np.array([2.0]), 1, 1),
         (greedy(), np.zeros(1), 1, 1),
@@ -158,11 +158,11 @@ def test_an_unknown_horizon_is_left_to_the_loop():
     ids=["ucb", "greedy", "thompson"],
 )
 @pytest.mark.parametrize("tied", [(0, 1, 2, 3, 4), (1, 3, 4), (0, 4)])
-def test_ties_are_broken_evenly(index, knots, columns, t, tied):
-    """Chi-square over the tied arms; nothing else is ever chosen. One knot may be infinite: nothing is known."""
+def test_ties_are_broken_evenly(index, z_grid, columns, t, tied):
+    """Chi-square over the tied arms; nothing else is ever chosen. One z may be infinite: nothing is known."""
     values = np.full((5, columns), -1.0)
     values[list(tied)] = np.inf if columns == 1 else 0.5
-    chosen = choices(index, values, knots, times=20_000, t=t, seed=7)
+    chosen = choices(index, values, z_grid, times=20_000, t=t, seed=7)
     counts = np.bincount(chosen, minlength=5)
     assert counts[list(tied)].sum() == 20_000
     assert stats.chisquare(counts[list(tied)]).pvalue > 1e-3
@@ -170,8 +170,8 @@ def test_ties_are_broken_evenly(index, knots, columns, t, tied):
 
 def test_a_single_arm_is_always_chosen():
     one = np.zeros(1)
-    for index, knots in [(Ucb(), one), (Thompson(), STRAIGHT), (greedy(), one), (uniform(), one)]:
-        assert not choices(index, np.full((1, len(knots)), -3.0), knots, times=50).any()
+    for index, z_grid in [(Ucb(), one), (Thompson(), STRAIGHT), (greedy(), one), (uniform(), one)]:
+        assert not choices(index, np.full((1, len(z_grid)), -3.0), z_grid, times=50).any()
 
 
 # thompson
@@ -183,12 +183,12 @@ DRAWS = 400_000
     ("means", "sds"),
     [((0.5, 0.4), (0.1, 0.2)), ((0.0, 0.0), (1.0, 5.0)), ((-1.0, 1.0), (1.0, 1.0)), ((3.0, 2.5), (0.0, 0.4))],
 )
-@pytest.mark.parametrize("knots", [STRAIGHT, CURVED], ids=["two knots", "nine knots"])
-def test_thompson_pulls_as_often_as_an_arm_may_be_best(means, sds, knots):
+@pytest.mark.parametrize("z_grid", [STRAIGHT, CURVED], ids=["two z_grid", "nine z_grid"])
+def test_thompson_pulls_as_often_as_an_arm_may_be_best(means, sds, z_grid):
     """Two normal arms: P(arm 0) = Phi((mu_0 - mu_1)/sqrt(s_0^2 + s_1^2)); 4 standard errors."""
-    values = np.array(means)[:, None] + np.array(sds)[:, None] * knots
+    values = np.array(means)[:, None] + np.array(sds)[:, None] * z_grid
     exact = stats.norm.cdf((means[0] - means[1]) / np.hypot(*sds))
-    share = shares(choices(Thompson(), values, knots, times=DRAWS, seed=11), 2)[0]
+    share = shares(choices(Thompson(), values, z_grid, times=DRAWS, seed=11), 2)[0]
     assert abs(share - exact) < 4 * np.sqrt(exact * (1 - exact) / DRAWS)
 
 
@@ -213,8 +213,8 @@ def test_thompson_draws_for_every_arm_anew():
 
 
 def test_thompson_wants_the_whole_curve():
-    np.testing.assert_array_equal(Thompson().knots(linear=True), STRAIGHT)
-    np.testing.assert_array_equal(Thompson().knots(linear=False), CURVED)
+    np.testing.assert_array_equal(Thompson().z_grid(linear=True), STRAIGHT)
+    np.testing.assert_array_equal(Thompson().z_grid(linear=False), CURVED)
 
 
 # greedy, epsilon-greedy, uniform
@@ -229,7 +229,7 @@ def test_greedy_takes_the_highest_best_guess(values, seed):
 
 @pytest.mark.parametrize("index", [greedy(), uniform(), EpsilonGreedy(0.3)])
 def test_greedy_looks_at_the_best_guess_only(index):
-    np.testing.assert_array_equal(index.knots(linear=False), [0.0])
+    np.testing.assert_array_equal(index.z_grid(linear=False), [0.0])
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.1, 0.5, 1.0])
@@ -282,15 +282,15 @@ def test_epsilon_is_a_probability(epsilon):
 # the memory of the highest
 
 
-def play_along(values, knots, steps, memory, parameters, rng, out):  # type: ignore[no-untyped-def]
-    update(values, knots, parameters, memory, -1, rng)  # noqa: F821 - bound by link
+def play_along(values, z_grid, steps, memory, parameters, rng, out):  # type: ignore[no-untyped-def]
+    update(values, z_grid, parameters, memory, -1, rng)  # noqa: F821 - bound by link
     for i in range(len(steps)):
-        arm = choose(values, knots, parameters, memory, i + 1, rng)  # noqa: F821
+        arm = choose(values, z_grid, parameters, memory, i + 1, rng)  # noqa: F821
         out[i, 0] = values[arm, 0]
         for a in range(len(values)):
             out[i, 1] = values[a, 0] if a == 0 else max(out[i, 1], values[a, 0])
         values[arm, 0] += steps[i]
-        update(values, knots, parameters, memory, arm, rng)  # noqa: F821
+        update(values, z_grid, parameters, memory, arm, rng)  # noqa: F821
 
 
 def chosen_and_highest(index: Index, steps: FloatArray, arms: int = 7) -> FloatArray:
@@ -328,7 +328,7 @@ def test_arms_that_are_tied_are_pulled_equally_often(arms):
 
 
 def test_the_tournament_looks_at_the_first_value_only():
-    """Values of three knots, the first in one order, the others in another: the leader and the second's value."""
+    """Values of three z_grid, the first in one order, the others in another: the leader and the second's value."""
     rng = np.random.default_rng(3)
     for arms in 20 * (1, 2, 3, 5, 8):
         values = rng.normal(size=(arms, 3))
@@ -340,5 +340,5 @@ def test_the_tournament_looks_at_the_first_value_only():
 
 
 def test_read_at_a_knot_before_an_infinite_value():
-    values, knots = np.array([0.0, 1.0, np.inf]), np.array([0.0, 1.0, 2.0])
-    assert [read.py_func(values, knots, z) for z in (0.0, 0.5, 1.0, 1.5)] == [0.0, 0.5, 1.0, np.inf]
+    values, z_grid = np.array([0.0, 1.0, np.inf]), np.array([0.0, 1.0, 2.0])
+    assert [read.py_func(values, z_grid, z) for z in (0.0, 0.5, 1.0, 1.5)] == [0.0, 0.5, 1.0, np.inf]

@@ -10,8 +10,8 @@ import truant
 from truant.compile import jit
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified, UnknownName
-from truant.lab.play import checkpoints
 from truant.lab.simulate import simulate
+from truant.play.run import checkpoints
 from truant.policies import named, policy_names
 from truant.worlds import DiscreteWorld, RealWorld, make
 

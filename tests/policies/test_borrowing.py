@@ -59,7 +59,7 @@ def test_there_is_one_curve_and_one_name_for_it(name):
 def test_an_unknown_horizon_changes_the_index_and_not_the_curve(name):
     setting = Setting(arms=2, mediators=3)
     known, unknown = named(f"{name}-ucb"), named(f"{name}-ucb:horizon=unknown,kappa=2")
-    assert known.curve(setting, 10).fill is unknown.curve(setting, 1000).fill
+    assert known.curve(setting, 10).score_arm is unknown.curve(setting, 1000).score_arm
     assert (known.index.horizon_known, unknown.index.horizon_known) == (True, False)
     assert unknown.assumption.kappa == 2
 

@@ -163,7 +163,7 @@ def test_where_less_is_better_the_mirror_image_decides(policy):
 
 
 @hot
-def _first(values, knots, parameters, memory, t, rng):
+def _first(values, z_grid, parameters, memory, t, rng):
     return 0
 
 
@@ -172,7 +172,7 @@ class Silent(Index):
 
     choose = staticmethod(_first)
 
-    def knots(self, linear):
+    def z_grid(self, linear):
         return np.zeros(1)
 
 

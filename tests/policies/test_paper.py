@@ -441,7 +441,7 @@ def test_following_each_pull_gives_what_the_whole_counts_give(name, K, L, seed):
     """100,000 pulls by rank-one updates: no rounding left over, nothing missed, missing mediators included."""
     world = make("both-mnar" if K == L else "mnar", seed=seed, arms=2, K=K, L=L)
     curve = named(name).curve(world.setting, 100_000)
-    knots = np.array([0.0, 2.0])
+    z_grid = np.array([0.0, 2.0])
     counts = Counts.empty(world.setting)
     table = (counts if curve.discrete else counts.real()).table[0]
     memory, shared = np.zeros(curve.memory(2)), np.zeros(curve.pooled + curve.scratch)
@@ -449,7 +449,7 @@ def test_following_each_pull_gives_what_the_whole_counts_give(name, K, L, seed):
     mediators, outcomes = world.pulls(arms, seed)
     levels = np.searchsorted(world.setting.levels, np.where(np.isnan(outcomes), 9.0, outcomes))
     followed, fresh = np.zeros((2, 2))
-    follow_all = link(follow_every_pull, follow=curve.follow, fill=curve.fill)
+    follow_all = link(follow_every_pull, note_pull=curve.note_pull, score_arm=curve.score_arm)
     mediators = np.where(mediators < 0, K, mediators)
     counted = levels if curve.discrete else outcomes - world.setting.centre
     for start in (0, 50, 1000, 99_000):
@@ -460,18 +460,18 @@ def test_following_each_pull_gives_what_the_whole_counts_give(name, K, L, seed):
             memory,
             shared,
             curve.parameters[0],
-            knots,
+            z_grid,
             followed,
             mediators[part],
             counted[part],
             curve.discrete,
         )
-        fresh = score(replace(curve, parameters=curve.parameters[:1]), table[None], knots).values[0]
+        fresh = score(replace(curve, parameters=curve.parameters[:1]), table[None], z_grid).values[0]
         assert followed == pytest.approx(fresh, rel=1e-8)
     assert table.sum() > 0
 
 
-def follow_every_pull(row, memory, shared, parameters, knots, values, mediators, outcomes, discrete):
+def follow_every_pull(row, memory, shared, parameters, z_grid, values, mediators, outcomes, discrete):
     for i in range(len(mediators)):
         if discrete:
             row[mediators[i], int(outcomes[i])] += 1
@@ -480,5 +480,5 @@ def follow_every_pull(row, memory, shared, parameters, knots, values, mediators,
             if not np.isnan(outcomes[i]):
                 row[mediators[i], 1] += 1
                 row[mediators[i], 2] += outcomes[i]
-        follow(row, memory, mediators[i], outcomes[i])  # noqa: F821 - bound by link
-        fill(row, memory, shared, parameters, knots, values)  # noqa: F821
+        note_pull(row, memory, mediators[i], outcomes[i])  # noqa: F821 - bound by link
+        score_arm(row, memory, shared, parameters, z_grid, values)  # noqa: F821

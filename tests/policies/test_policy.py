@@ -52,9 +52,9 @@ def test_every_name_builds_a_policy_that_can_start(name):
     assert curve.parameters.shape[0] == SQUARE.arms
     assert np.all(np.isfinite(curve.parameters))
     assert curve.first_pulls >= 1
-    knots = policy.index.knots(curve.linear)
-    assert np.all(np.diff(knots) > 0)
-    assert curve.memory(len(knots)) >= 0
+    z_grid = policy.index.z_grid(curve.linear)
+    assert np.all(np.diff(z_grid) > 0)
+    assert curve.memory(len(z_grid)) >= 0
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_first_pulls_can_be_set_for_every_policy(name):
     plain, more = named(name), named(f"{name}:first_pulls=7")
     usual, curve = plain.curve(SQUARE, 1000), more.curve(SQUARE, 1000)
     assert curve.first_pulls == 7 != usual.first_pulls
-    assert (curve.fill, curve.growth, more.index, more.name) == (
-        usual.fill,
+    assert (curve.score_arm, curve.growth, more.index, more.name) == (
+        usual.score_arm,
         usual.growth,
         plain.index,
         f"{name}:first_pulls=7",
@@ -126,9 +126,9 @@ def test_words_of_python_and_json_are_both_understood():
 
 def test_alpha_sets_the_width_of_the_papers_policies():
     for alpha in (1, 4):
-        policy, knots = named(f"paper-mar:alpha={alpha}"), np.zeros(1)
-        policy.index.aim.py_func(0.0, np.log(1000), policy.index.parameters(), knots)
-        assert knots[0] == pytest.approx(np.sqrt(alpha * np.log(1000)))
+        policy, z_grid = named(f"paper-mar:alpha={alpha}"), np.zeros(1)
+        policy.index.aim.py_func(0.0, np.log(1000), policy.index.parameters(), z_grid)
+        assert z_grid[0] == pytest.approx(np.sqrt(alpha * np.log(1000)))
         assert policy.curve(SQUARE, 1000).known.py_func(None, None, None) == 0  # whatever has been seen
 
 

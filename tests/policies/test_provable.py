@@ -11,7 +11,7 @@ from truant.worlds import make
 def upper(counts, arm, setting, horizon, delta=0.1):
     curve = named(f"mar-provable:delta={delta}").curve(setting, horizon)
     values = np.zeros(1)
-    curve.fill.py_func(counts.table[arm], None, None, curve.parameters[arm], np.zeros(1), values)
+    curve.score_arm.py_func(counts.table[arm], None, None, curve.parameters[arm], np.zeros(1), values)
     return values[0]
 
 
@@ -47,7 +47,7 @@ def test_the_bound_holds_and_is_tighter_than_the_papers():
             missed += bound < world.means[arm]
             values = np.zeros(2)
             z = np.array([0.0, np.sqrt(2 * np.log(10_000))])
-            paper.fill.py_func(counts.table[arm], None, None, paper.parameters[arm], z, values)
+            paper.score_arm.py_func(counts.table[arm], None, None, paper.parameters[arm], z, values)
             if np.isfinite(values[0]):  # the paper's is infinite while a cell has no outcome
                 ratios.append((bound - values[0]) / (values[1] - values[0]))
     assert missed == 0

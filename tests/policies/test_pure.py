@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.scoring import score
 
-from truant.lab.play import played
+from truant.play.run import play
 from truant.policies import named
 from truant.worlds import make
 
@@ -16,7 +16,7 @@ HORIZON = 2000
 def counted(policy, world, seed):
     """The curve, and two tables: a tenth of the counts after a run, and all of them."""
     rng = np.random.Generator(np.random.SFC64(seed))
-    run = played(policy, world, rng, HORIZON, np.array([HORIZON]))
+    run = play(policy, world, rng, HORIZON, np.array([HORIZON]))
     assert run.finished
     curve = policy.curve(world.setting, HORIZON)
     if not curve.discrete:
@@ -25,12 +25,12 @@ def counted(policy, world, seed):
     return curve, [np.random.default_rng(seed).binomial(table.astype(int), 0.1).astype(float), table]
 
 
-def fresh_and_grown(curve, tables, knots, index=None):
+def fresh_and_grown(curve, tables, z_grid, index=None):
     """Scores of the last table: from zeroed memory, and from memory that has been through all tables."""
-    memory = np.zeros((len(tables[0]), curve.memory(len(knots))))
+    memory = np.zeros((len(tables[0]), curve.memory(len(z_grid))))
     for table in tables:
-        grown = score(curve, table, knots, index, HORIZON, memory)
-    return score(curve, tables[-1], knots, index, HORIZON), grown
+        grown = score(curve, table, z_grid, index, HORIZON, memory)
+    return score(curve, tables[-1], z_grid, index, HORIZON), grown
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_formulas_give_the_same_from_any_memory(world, policy):
     for seed in range(3):
         rule = named(policy)
         curve, tables = counted(rule, make(world, seed=seed), seed)
-        knots = rule.index.knots(curve.linear)
-        fresh, grown = fresh_and_grown(curve, tables, knots, rule.index)
+        z_grid = rule.index.z_grid(curve.linear)
+        fresh, grown = fresh_and_grown(curve, tables, z_grid, rule.index)
         np.testing.assert_allclose(grown.values, fresh.values, rtol=1e-9)
         np.testing.assert_allclose(grown.z, fresh.z, rtol=1e-9)
         np.testing.assert_allclose(grown.known, fresh.known, rtol=1e-9)

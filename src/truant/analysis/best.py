@@ -9,20 +9,20 @@ import numpy as np
 from truant.assumptions import Estimate
 from truant.compile import link
 from truant.indices.best import best
-from truant.indices.index import knots_of
+from truant.indices.index import z_grid_of
 from truant.setting import FloatArray
 
-KNOTS = knots_of(linear=False)
+Z_GRID = z_grid_of(linear=False)
 
 
 def best_probabilities(estimates: Sequence[Estimate]) -> tuple[FloatArray, float]:
     """P(arm is best) for each arm, and E[max_a V_a - V_leader], the expected loss if the leader is chosen now."""
-    values = np.array([[estimate.at(float(z)) for z in KNOTS] for estimate in estimates])
+    values = np.array([[estimate.at(float(z)) for z in Z_GRID] for estimate in estimates])
     leader = int(np.argmax([estimate.mean for estimate in estimates]))
     probabilities = np.zeros(len(values))
-    loss = link(_best_of, best=best)(values, KNOTS, leader, probabilities)
+    loss = link(_best_of, best=best)(values, Z_GRID, leader, probabilities)
     return probabilities, max(float(loss), 0.0)
 
 
-def _best_of(values: FloatArray, knots: FloatArray, leader: int, out: FloatArray) -> float:
-    return best(values, knots, leader, out)
+def _best_of(values: FloatArray, z_grid: FloatArray, leader: int, out: FloatArray) -> float:
+    return best(values, z_grid, leader, out)

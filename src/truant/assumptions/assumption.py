@@ -44,7 +44,7 @@ class Estimate:
 
 
 @hot
-def forget(row: FloatArray, memory: FloatArray, mediator: int, outcome: float) -> None:
+def note_nothing(row: FloatArray, memory: FloatArray, mediator: int, outcome: float) -> None:
     """Keeps nothing of a pull but its counts."""
 
 
@@ -67,29 +67,29 @@ class Curve:
     (all 0 for an arm without pulls), and the sums stand at the front of `shared`.
     `known(row, shared, parameters)` says how many outcomes the arm's estimate is worth (its variance is that of one
     outcome divided by this number), or 0 if that is not known: indices look at a lower z where more is known.
-    `fill(row, memory, shared, parameters, knots, values)` writes at(z) for each z of `knots` into `values`.
+    `score_arm(row, memory, shared, parameters, z_grid, values)` writes at(z) for each z of `z_grid` into `values`.
 
     `row` is the arm's counts, `parameters` its own; behind the sums `shared` has scratch space. `memory` is what the
     arm keeps from its last call (zeros at first): it may save time, and must not change the result beyond the
     tolerance of a fit. Where none of them makes arrays and all are marked `lean` or `hot`, the loop is several times
     as fast.
 
-    `follow(row, memory, mediator, outcome)`, if given, is called after each pull of the arm, with the counts it
-    has entered: it brings the memory up to date, so that `fill` need not go over all cells. `fill` must be able to
-    do without it (memory all zeros). The outcome is about the centre (NaN if missing), or its level; mediator K
-    and level L mean missing.
+    `note_pull(row, memory, mediator, outcome)`, if given, is called after each pull of the arm, with the counts it
+    has entered: it brings the memory up to date, so that `score_arm` need not go over all cells. `score_arm`
+    must be able to do without it (memory all zeros). The outcome is about the centre (NaN if missing), or its level;
+    mediator K and level L mean missing.
     """
 
-    fill: Callable[..., None]
-    follow: Callable[..., None] = forget
+    score_arm: Callable[..., None]
+    note_pull: Callable[..., None] = note_nothing
     contribute: Callable[..., None] = contribute_nothing
     known: Callable[..., float] = cannot_say
     parameters: FloatArray  # (arms, any number)
     discrete: bool = False  # wants the discrete layout of counts, not the real one
-    linear: bool = True  # at(z) is a straight line, so two knots say all
+    linear: bool = True  # at(z) is a straight line, so two points say all
     first_pulls: int = 1  # of each arm, before any choice
     growth: float = 0.0  # recompute when the arm's pulls grew by this share
-    memory: Callable[[int], int] = lambda knots: 0  # numbers kept per arm, given the number of knots
+    memory: Callable[[int], int] = lambda points: 0  # numbers kept per arm, given the number of z
     pooled: int = 0  # numbers that each arm contributes to the sums over all arms
     scratch: int = 0  # numbers of scratch space behind these sums
 

@@ -68,7 +68,7 @@ def borrowing_curve(
     if known_shares is not None:
         parameters += [known_shares, np.zeros((setting.arms, 1))]  # no weight on missing mediators
     return Curve(
-        fill=fill,
+        score_arm=score_arm,
         contribute=contribute,
         known=known,
         parameters=np.hstack(parameters),
@@ -252,12 +252,12 @@ def known(row: FloatArray, shared: FloatArray, parameters: FloatArray) -> float:
 
 
 @lean
-def fill(
+def score_arm(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     """at(z) with the variance that borrowing leaves, between `floor` and all of it, on each side of the mean."""
@@ -279,9 +279,9 @@ def fill(
     up = farthest(weights, means, spreads, BORROWED_AT, mean) / (BORROWED_AT * sd)
     down = farthest(weights, means, spreads, -BORROWED_AT, mean) / (BORROWED_AT * sd)
     up, down = min(max(up, floor), 1.0), min(max(down, floor), 1.0)
-    for k in range(len(knots)):
-        share_left = up if knots[k] > 0.0 else down
-        values[k] = parameters[CENTRE] + mean + width(knots[k], v * share_left * share_left, freedom, jump)
+    for k in range(len(z_grid)):
+        share_left = up if z_grid[k] > 0.0 else down
+        values[k] = parameters[CENTRE] + mean + width(z_grid[k], v * share_left * share_left, freedom, jump)
 
 
 @lean

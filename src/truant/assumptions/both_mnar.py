@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from truant.assumptions.by_likelihood import GROWTH, ByLikelihood
 from truant.assumptions.linear import solve_both_mnar
-from truant.assumptions.profile import fill_from_likelihood
+from truant.assumptions.profile import score_by_likelihood
 from truant.compile import lean
 from truant.setting import FloatArray
 
@@ -25,7 +25,7 @@ def both_mnar(allow_unidentified: bool = False, growth: float = GROWTH) -> ByLik
         name="both-mnar",
         needs="a discrete outcome with as many levels as the mediator, each telling the other apart and seen at times",
         misfit=misfit,
-        fill=fill,
+        score_arm=score_arm,
         solve=solve_both_mnar,
         by_outcome=True,
         allow_unidentified=allow_unidentified,
@@ -41,16 +41,16 @@ def misfit(K: int, L: int) -> str:
 
 
 @lean
-def fill(
+def score_arm(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     """at(z) by profile likelihood; parameters are the outcome levels."""
-    fill_from_likelihood(row, True, memory, parameters, knots, values, shared)
+    score_by_likelihood(row, True, memory, parameters, z_grid, values, shared)
 
 
 parts = {"both-mnar": both_mnar}

@@ -29,7 +29,7 @@ class ByLikelihood(Assumption):
     ----------
     name, needs : for messages and listings.
     misfit : what is wrong with K mediator and L outcome levels; empty if nothing is.
-    fill : compiled, for the loop.
+    score_arm : compiled, for the loop.
     solve : the linear solution of an arm's table.
     by_outcome : whether the outcome's being seen depends on the outcome, or on the mediator.
     missing_is_level : a missing mediator is one more level, not a hole.
@@ -40,7 +40,7 @@ class ByLikelihood(Assumption):
     name: str
     needs: str  # type: ignore[misc]
     misfit: Callable[[int, int], str] = field(repr=False)
-    fill: Callable[..., None] = field(repr=False)
+    score_arm: Callable[..., None] = field(repr=False)
     solve: Callable[[FloatArray, FloatArray], LinearSolution] = field(repr=False)
     by_outcome: bool
     missing_is_level: bool = False
@@ -67,13 +67,13 @@ class ByLikelihood(Assumption):
         K, L = setting.mediators + self.missing_is_level, setting.outcomes
         P = size(K, L, self.by_outcome)
         return Curve(
-            fill=self.fill,
+            score_arm=self.score_arm,
             parameters=per_arm(setting, setting.levels),
             discrete=True,
             linear=False,
             first_pulls=FIRST_PULLS,
             growth=self.growth,
-            memory=lambda knots: 1 + P + knots * (1 + P),
+            memory=lambda points: 1 + P + points * (1 + P),
             scratch=work_size(K, L, self.by_outcome) + (K + 1) * (L + 1),
         )
 

@@ -52,7 +52,7 @@ class Mcar(Assumption):
     def curve(self, setting: Setting) -> Curve:
         """Shrunk mean of the observed, with the pooled scale."""
         return Curve(
-            fill=fill,
+            score_arm=score_arm,
             contribute=contribute,
             known=known,
             parameters=parameters_of(setting, self.kappa),
@@ -125,18 +125,18 @@ def known(row: FloatArray, shared: FloatArray, parameters: FloatArray) -> float:
 
 
 @lean
-def fill(
+def score_arm(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     """at(z) of the one cell that all observed outcomes are."""
     mean, v, _, freedom, jump = shrunk(row, shared, parameters)
-    for k in range(len(knots)):
-        values[k] = parameters[CENTRE] + mean + width(knots[k], v, freedom, jump)
+    for k in range(len(z_grid)):
+        values[k] = parameters[CENTRE] + mean + width(z_grid[k], v, freedom, jump)
 
 
 parts = {"mcar": Mcar}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from truant.assumptions.by_likelihood import GROWTH, ByLikelihood
 from truant.assumptions.linear import solve_mediator_mnar
-from truant.assumptions.profile import fill_from_likelihood
+from truant.assumptions.profile import score_by_likelihood
 from truant.compile import lean
 from truant.setting import FloatArray
 
@@ -25,7 +25,7 @@ def mediator_mnar(allow_unidentified: bool = False, growth: float = GROWTH) -> B
         name="mediator-mnar",
         needs="a discrete outcome with L >= K levels that tell the K mediator levels apart, each seen at times",
         misfit=misfit,
-        fill=fill,
+        score_arm=score_arm,
         solve=solve_mediator_mnar,
         by_outcome=False,
         allow_unidentified=allow_unidentified,
@@ -44,16 +44,16 @@ def misfit(K: int, L: int) -> str:
 
 
 @lean
-def fill(
+def score_arm(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     """at(z) by profile likelihood; parameters are the outcome levels."""
-    fill_from_likelihood(row, False, memory, parameters, knots, values, shared)
+    score_by_likelihood(row, False, memory, parameters, z_grid, values, shared)
 
 
 parts = {"mediator-mnar": mediator_mnar}

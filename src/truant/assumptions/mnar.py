@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from truant.assumptions.by_likelihood import GROWTH, ByLikelihood
 from truant.assumptions.linear import solve_mnar
-from truant.assumptions.profile import fill_from_likelihood
+from truant.assumptions.profile import score_by_likelihood
 from truant.compile import lean
 from truant.setting import FloatArray
 
@@ -25,7 +25,7 @@ def mnar(allow_unidentified: bool = False, growth: float = GROWTH) -> ByLikeliho
         name="mnar",
         needs="a discrete outcome with L levels, each seen at times, and K >= L mediator levels that tell them apart",
         misfit=misfit,
-        fill=fill,
+        score_arm=score_arm,
         solve=solve_mnar,
         by_outcome=True,
         missing_is_level=True,
@@ -45,12 +45,12 @@ def misfit(K: int, L: int) -> str:
 
 
 @lean
-def fill(
+def score_arm(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     """at(z) by profile likelihood; parameters are the outcome levels."""
@@ -61,7 +61,7 @@ def fill(
         for y in range(width):
             table[m, y] = row[m, y]
     table[rows] = 0.0
-    fill_from_likelihood(table, True, memory, parameters, knots, values, shared[table.size :])
+    score_by_likelihood(table, True, memory, parameters, z_grid, values, shared[table.size :])
 
 
 parts = {"mnar": mnar}

@@ -9,8 +9,8 @@ from truant.setting import FloatArray
 
 
 @hot
-def straight(mean: float, variance: float, knots: FloatArray, values: FloatArray) -> None:
+def straight(mean: float, variance: float, z_grid: FloatArray, values: FloatArray) -> None:
     """at(z) = mean + z sqrt(variance)."""
     sd = np.sqrt(variance)
-    for k in range(len(knots)):
-        values[k] = mean + knots[k] * sd
+    for k in range(len(z_grid)):
+        values[k] = mean + z_grid[k] * sd

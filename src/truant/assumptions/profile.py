@@ -134,18 +134,18 @@ def solved(C: FloatArray, theta: FloatArray, care: Care, work: FloatArray) -> bo
 
 
 @lean
-def fill_from_likelihood(
+def score_by_likelihood(
     C: FloatArray,
     by_outcome: bool,
     memory: FloatArray,
     levels: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
     work: FloatArray,
 ) -> None:
-    """at(z) at the knots, for choosing: loose stops, warm starts from the arm's last fit.
+    """at(z) for each z of the grid, for choosing: loose stops, warm starts from the arm's last fit.
 
-    Memory: the mediator levels of the last fit (0: none), its parameters, then per knot its value and state.
+    Memory: the mediator levels of the last fit (0: none), its parameters, then per z its value and state.
     """
     K, L = C.shape[0] - 1, len(levels)
     P = K * L + (L if by_outcome else K) + K
@@ -158,9 +158,9 @@ def fill_from_likelihood(
     pulls = C.sum()
     again = 0
     k = 0
-    while k < len(knots):
+    while k < len(z_grid):
         mean = mean_outcome(best, levels, K)
-        if knots[k] == 0.0:
+        if z_grid[k] == 0.0:
             values[k] = mean
             k += 1
             continue
@@ -168,10 +168,10 @@ def fill_from_likelihood(
         state = memory[place + 1 : place + 1 + P]
         guess = memory[place]
         if not warm:
-            guess = first_guess(mean, knots[k], levels, pulls)
+            guess = first_guess(mean, z_grid[k], levels, pulls)
             copy(state, best)
-        u, higher = limit(C, levels, by_outcome, knots[k], best, highest, guess, state, CHOOSING, work)
-        if higher and again < REFITS:  # refit from there, and take every knot again
+        u, higher = limit(C, levels, by_outcome, z_grid[k], best, highest, guess, state, CHOOSING, work)
+        if higher and again < REFITS:  # refit from there, and take every z again
             copy(best, state)
             highest = fit(C, levels, by_outcome, best, CHOOSING, np.nan, work)
             again += 1
@@ -179,6 +179,6 @@ def fill_from_likelihood(
             continue
         values[k] = memory[place] = u
         k += 1
-    for k in range(1, len(knots)):  # where the likelihood is flat, the search need not end in order
+    for k in range(1, len(z_grid)):  # where the likelihood is flat, the search need not end in order
         values[k] = max(values[k], values[k - 1])
     memory[0] = K

@@ -13,7 +13,7 @@ from truant.cli.base import as_json, cli, console, integer
 
 
 def _complete_figures(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from truant.lab.reproduction.catalogue import FIGURES
+    from truant.reproduction.catalogue import FIGURES
 
     return [CompletionItem(name) for name in FIGURES if name.startswith(incomplete)]
 
@@ -51,8 +51,8 @@ def reproduce(
 
     Each figure comes twice: with the paper's policies, and with truant's beside naive and oracle ones.
     """
-    from truant.lab.reproduction.page import duration
-    from truant.lab.reproduction.run import reproduce as run
+    from truant.reproduction.page import duration
+    from truant.reproduction.run import reproduce as run
 
     try:
         made = run(figures or None, out=out, quick=quick, runs=runs, seed=seed, threads=threads)

@@ -13,7 +13,7 @@ import click
 
 from truant.cli.base import as_json, cli, console, integer
 
-BACKENDS = ("threads", "processes", "ray")  # those of truant.lab.sweeps.backend, which is slow to import
+BACKENDS = ("threads", "processes", "ray")  # those of truant.sweeps.backend, which is slow to import
 
 
 @cli.command()
@@ -42,8 +42,8 @@ def sweep(
     runs in the file cost only what is new. The folder then has results.parquet (every run), summary.json and
     index.html (who wins where).
     """
-    from truant.lab.sweeps.sweep import size
-    from truant.lab.sweeps.sweep import sweep as run
+    from truant.sweeps.sweep import size
+    from truant.sweeps.sweep import sweep as run
 
     if check:
         figures = size(study)

@@ -27,45 +27,45 @@ MOST_CELLS = 20_000  # never reached
 
 
 @lean
-def best(values: FloatArray, knots: FloatArray, leader: int, out: FloatArray) -> float:
+def best(values: FloatArray, z_grid: FloatArray, leader: int, out: FloatArray) -> float:
     """Writes P(arm is highest); returns E[max_a V_a - V_leader], the expected loss (0 without a leader: -1).
 
     The loss is int (F_leader - G) dx. Its value is no use where values are infinite.
     """
-    top, bottom = support(values, knots)
+    top, bottom = support(values, z_grid)
     for a in range(len(out)):
         out[a] = 0.0
-    x, level = top, all_below(values, knots, top, top, 1.0)
-    slide(values, knots, np.inf, top, out)
+    x, level = top, all_below(values, z_grid, top, top, 1.0)
+    slide(values, z_grid, np.inf, top, out)
     step, loss = (top - bottom) / 64.0, 0.0
     for _ in range(MOST_CELLS):
         if not (level > LEAST and x > bottom):
             break
         allowed = min(CELL, TAIL_CELL * level, TAIL_CELL * (1.0 - level) + TOP)
-        good, good_level, bad = descend(values, knots, x, level, step, allowed, bottom)
-        award(values, knots, (x, x, 1.0), (good, good, 1.0), level, good_level, out)
+        good, good_level, bad = descend(values, z_grid, x, level, step, allowed, bottom)
+        award(values, z_grid, (x, x, 1.0), (good, good, 1.0), level, good_level, out)
         if leader >= 0:
-            loss += missed(values, knots, leader, x, good, level, good_level)
+            loss += missed(values, z_grid, leader, x, good, level, good_level)
         if bad < good:  # nothing between them: a jump
-            slide(values, knots, good, bad, out)
-            x, level = bad, all_below(values, knots, bad, bad, 1.0)
+            slide(values, z_grid, good, bad, out)
+            x, level = bad, all_below(values, z_grid, bad, bad, 1.0)
             step = (top - bottom) / 64.0
         else:
             growth = min(4.0, 0.8 * allowed / max(level - good_level, 0.2 * allowed))
             step, x, level = (x - good) * growth, good, good_level
     normalise(out)
-    return loss + (shortfall(values[leader], knots, x, level) if leader >= 0 else 0.0)
+    return loss + (shortfall(values[leader], z_grid, x, level) if leader >= 0 else 0.0)
 
 
 @lean
 def descend(
-    values: FloatArray, knots: FloatArray, x: float, level: float, step: float, allowed: float, bottom: float
+    values: FloatArray, z_grid: FloatArray, x: float, level: float, step: float, allowed: float, bottom: float
 ) -> tuple[float, float, float]:
     """The lower end of a cell, with G there; and, if G jumps just below it, the other side of the jump."""
     good, good_level, bad = x, level, np.inf
     trial = max(x - step, bottom)
     while True:
-        trial_level = all_below(values, knots, trial, trial, 1.0)
+        trial_level = all_below(values, z_grid, trial, trial, 1.0)
         if level - trial_level <= allowed:
             good, good_level = trial, trial_level
             if bad == np.inf or level - good_level > 0.25 * allowed:
@@ -78,17 +78,17 @@ def descend(
 
 
 @lean
-def slide(values: FloatArray, knots: FloatArray, high: float, low: float, out: FloatArray) -> None:
+def slide(values: FloatArray, z_grid: FloatArray, high: float, low: float, out: FloatArray) -> None:
     """The cells of a jump: all F_a go from their values at `high` to those at `low` in proportion."""
-    s, step, level = 1.0, 1.0, all_below(values, knots, high, low, 1.0)
+    s, step, level = 1.0, 1.0, all_below(values, z_grid, high, low, 1.0)
     for _ in range(MOST_CELLS):
         if not (level > LEAST and s > 0.0):
             return
         allowed = min(CELL, TAIL_CELL * level, TAIL_CELL * (1.0 - level) + TOP)
         trial = max(s - step, 0.0)
-        trial_level = all_below(values, knots, high, low, trial)
+        trial_level = all_below(values, z_grid, high, low, trial)
         if level - trial_level <= allowed or step < 1e-15:
-            award(values, knots, (high, low, s), (high, low, trial), level, trial_level, out)
+            award(values, z_grid, (high, low, s), (high, low, trial), level, trial_level, out)
             growth = min(4.0, 0.8 * allowed / max(level - trial_level, 0.2 * allowed))
             s, level = trial, trial_level
             step *= growth
@@ -99,7 +99,7 @@ def slide(values: FloatArray, knots: FloatArray, high: float, low: float, out: F
 @lean
 def award(
     values: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     start: tuple[float, float, float],
     end: tuple[float, float, float],
     level: float,
@@ -111,51 +111,51 @@ def award(
         return
     weight = (level - end_level) / math.log(level / end_level)
     for a in range(len(out)):
-        lower = between(values[a], knots, end[0], end[1], end[2])
+        lower = between(values[a], z_grid, end[0], end[1], end[2])
         if lower < 1.0:
-            upper = between(values[a], knots, start[0], start[1], start[2])
+            upper = between(values[a], z_grid, start[0], start[1], start[2])
             out[a] += weight * math.log(upper / lower)
 
 
 @lean
-def all_below(values: FloatArray, knots: FloatArray, high: float, low: float, s: float) -> float:
+def all_below(values: FloatArray, z_grid: FloatArray, high: float, low: float, s: float) -> float:
     """G, the product of all F_a; 0 as soon as it is negligible."""
     product = 1.0
     for a in range(values.shape[0]):
-        product *= between(values[a], knots, high, low, s)
+        product *= between(values[a], z_grid, high, low, s)
         if product < 1e-3 * LEAST:
             return 0.0
     return product
 
 
 @lean
-def between(values: FloatArray, knots: FloatArray, high: float, low: float, s: float) -> float:
+def between(values: FloatArray, z_grid: FloatArray, high: float, low: float, s: float) -> float:
     """F_a at a point or, if it jumps from `high` to `low`, a share s of the way up."""
-    lower = normal_below(values, knots, low)
+    lower = normal_below(values, z_grid, low)
     if high == low:
         return lower
-    return lower + s * (normal_below(values, knots, high) - lower)
+    return lower + s * (normal_below(values, z_grid, high) - lower)
 
 
 @lean
-def support(values: FloatArray, knots: FloatArray) -> tuple[float, float]:
+def support(values: FloatArray, z_grid: FloatArray) -> tuple[float, float]:
     """The highest value that is finite, and a value that some arm is sure to exceed."""
     top = bottom = -np.inf
-    last = len(knots) - 1
+    last = len(z_grid) - 1
     for a in range(values.shape[0]):
-        highest = read(values[a], knots, max(FAR, knots[last]))
+        highest = read(values[a], z_grid, max(FAR, z_grid[last]))
         for k in range(last, 0, -1):
-            if values[a, k] == np.inf:  # so at(z) is beyond the knot before it
+            if values[a, k] == np.inf:  # so at(z) is beyond the z before it
                 highest = values[a, k - 1] if k > 1 else -np.inf
         top = max(top, highest)
-        bottom = max(bottom, read(values[a], knots, min(-FAR, knots[0])))
+        bottom = max(bottom, read(values[a], z_grid, min(-FAR, z_grid[0])))
     return top, bottom - 1e-9 * max(abs(bottom), top - bottom, 1e-290)
 
 
 @lean
 def missed(
     values: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     leader: int,
     high: float,
     low: float,
@@ -164,28 +164,28 @@ def missed(
 ) -> float:
     """The integral of F_leader - G over a cell, by Simpson's rule."""
     own, middle = values[leader], 0.5 * (high + low)
-    total = normal_below(own, knots, high) - level + normal_below(own, knots, low) - low_level
-    total += 4.0 * (normal_below(own, knots, middle) - all_below(values, knots, middle, middle, 1.0))
+    total = normal_below(own, z_grid, high) - level + normal_below(own, z_grid, low) - low_level
+    total += 4.0 * (normal_below(own, z_grid, middle) - all_below(values, z_grid, middle, middle, 1.0))
     return (high - low) / 6.0 * total
 
 
 @lean
-def shortfall(values: FloatArray, knots: FloatArray, x: float, level: float) -> float:
+def shortfall(values: FloatArray, z_grid: FloatArray, x: float, level: float) -> float:
     """The integral of F - G below x, where G, the product of F and others, is negligible: nearly E[max(x - V, 0)].
 
     It is taken by pieces, on each of which V is a straight line in Z.
     """
-    limit, total, last = where(values, knots, x), 0.0, len(knots) - 1
+    limit, total, last = where(values, z_grid, x), 0.0, len(z_grid) - 1
     for k in range(1, last + 1):
-        left = -np.inf if k == 1 else knots[k - 1]
-        right = min(limit, np.inf if k == last else knots[k])
+        left = -np.inf if k == 1 else z_grid[k - 1]
+        right = min(limit, np.inf if k == last else z_grid[k])
         if right > left:
-            slope = (values[k] - values[k - 1]) / (knots[k] - knots[k - 1])
-            start = values[k - 1] - slope * knots[k - 1]
+            slope = (values[k] - values[k - 1]) / (z_grid[k] - z_grid[k - 1])
+            start = values[k - 1] - slope * z_grid[k - 1]
             mass = 0.5 * (math.erfc(-right * math.sqrt(0.5)) - math.erfc(-left * math.sqrt(0.5)))
             turn = math.exp(-0.5 * right * right) - math.exp(-0.5 * left * left)
             total += (x - start) * mass + slope * turn / math.sqrt(2.0 * math.pi)
-    return total * (1.0 - level / max(normal_below(values, knots, x), level, 1e-300))
+    return total * (1.0 - level / max(normal_below(values, z_grid, x), level, 1e-300))
 
 
 @lean

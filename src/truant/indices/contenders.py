@@ -43,7 +43,7 @@ def wanted(arms: int) -> float:
 
 @lean
 def highest_of_contenders(
-    values: FloatArray, knots: FloatArray, memory: FloatArray, rng: np.random.Generator
+    values: FloatArray, z_grid: FloatArray, memory: FloatArray, rng: np.random.Generator
 ) -> int:
     """The arm with the highest at(Z); ties are broken at random."""
     hazards, theta, places = memory[TREE:], memory[THRESHOLD], bracket(values.shape[0])
@@ -57,7 +57,7 @@ def highest_of_contenders(
                 start += hazards[node]
                 node += 1
         arm = node - places
-        score = read(values[arm], knots, above(where(values[arm], knots, theta), rng))
+        score = read(values[arm], z_grid, above(where(values[arm], z_grid, theta), rng))
         if score > top:
             best, ties, top = arm, 1, score
         elif score == top:
@@ -65,15 +65,15 @@ def highest_of_contenders(
             if rng.random() * ties < 1.0:
                 best = arm
         position = start + hazards[node] + rng.standard_exponential()
-    return best if best >= 0 else highest_below(values, knots, theta, rng)
+    return best if best >= 0 else highest_below(values, z_grid, theta, rng)
 
 
 @lean
-def highest_below(values: FloatArray, knots: FloatArray, theta: float, rng: np.random.Generator) -> int:
+def highest_below(values: FloatArray, z_grid: FloatArray, theta: float, rng: np.random.Generator) -> int:
     """The arm with the highest at(Z), given that none exceeds theta."""
     best, ties, top = 0, 0, -np.inf
     for a in range(values.shape[0]):
-        score = read(values[a], knots, -above(-where(values[a], knots, theta), rng))
+        score = read(values[a], z_grid, -above(-where(values[a], z_grid, theta), rng))
         if score > top:
             best, ties, top = a, 1, score
         elif score == top:
@@ -100,7 +100,7 @@ def above(limit: float, rng: np.random.Generator) -> float:
 
 
 @lean
-def update_contenders(values: FloatArray, knots: FloatArray, memory: FloatArray, arm: int) -> None:
+def update_contenders(values: FloatArray, z_grid: FloatArray, memory: FloatArray, arm: int) -> None:
     """Take note of an arm's new values (of all of them: -1)."""
     if arm >= 0 and memory[ACTIVE] == 0.0:
         memory[WAIT] -= 1.0
@@ -108,25 +108,25 @@ def update_contenders(values: FloatArray, knots: FloatArray, memory: FloatArray,
             return
     elif arm >= 0:
         hazards, node = memory[TREE:], bracket(values.shape[0]) + arm
-        hazards[node] = hazard(values[arm], knots, memory[THRESHOLD])
+        hazards[node] = hazard(values[arm], z_grid, memory[THRESHOLD])
         while node > 1:
             node //= 2
             hazards[node] = hazards[2 * node] + hazards[2 * node + 1]
         least, most = LOW * wanted(values.shape[0]), HIGH * wanted(values.shape[0])
         if min(least, 0.5 * memory[SET_TO]) <= hazards[1] <= max(most, 2.0 * memory[SET_TO]):
             return
-    set_threshold(values, knots, memory)
+    set_threshold(values, z_grid, memory)
 
 
 @lean
-def set_threshold(values: FloatArray, knots: FloatArray, memory: FloatArray) -> None:
+def set_threshold(values: FloatArray, z_grid: FloatArray, memory: FloatArray) -> None:
     """Choose theta, with H as wanted if there is such a theta, and fill the tree."""
     arms, places, hazards = values.shape[0], bracket(values.shape[0]), memory[TREE:]
     # the theta before is a good guess; before there was one, 0 would be a matter of units
-    theta = find_threshold(values, knots, memory[THRESHOLD] if memory[SET_TO] > 0.0 else np.nan)
+    theta = find_threshold(values, z_grid, memory[THRESHOLD] if memory[SET_TO] > 0.0 else np.nan)
     above_it = 0.0
     for a in range(places):
-        hazards[places + a] = hazard(values[a], knots, theta) if a < arms else 0.0
+        hazards[places + a] = hazard(values[a], z_grid, theta) if a < arms else 0.0
         above_it -= math.expm1(-hazards[places + a])
     for node in range(places - 1, 0, -1):
         hazards[node] = hazards[2 * node] + hazards[2 * node + 1]
@@ -136,9 +136,9 @@ def set_threshold(values: FloatArray, knots: FloatArray, memory: FloatArray) -> 
 
 
 @lean
-def find_threshold(values: FloatArray, knots: FloatArray, guess: float) -> float:
+def find_threshold(values: FloatArray, z_grid: FloatArray, guess: float) -> float:
     """The theta with H as wanted, roughly; where H jumps past it, the lower side of the jump. Newton on log H."""
-    high, low = support(values, knots)
+    high, low = support(values, z_grid)
     aim = wanted(values.shape[0])
     if not low < high:  # an infinite arm exceeds all that is finite
         return high
@@ -146,11 +146,11 @@ def find_threshold(values: FloatArray, knots: FloatArray, guess: float) -> float
     for _ in range(100):
         total, steepness = 0.0, 0.0
         for a in range(values.shape[0]):
-            z = where(values[a], knots, theta)
+            z = where(values[a], z_grid, theta)
             if z < 8.3:
                 h = hazard_at(z)
                 total += h
-                rise = read(values[a], knots, z + 1e-3) - read(values[a], knots, z)
+                rise = read(values[a], z_grid, z + 1e-3) - read(values[a], z_grid, z)
                 if 0.0 < rise < np.inf and h < SURE:
                     steepness += density(z) * math.exp(h) * 1e-3 / rise
         if SET_LOW * aim <= total <= SET_HIGH * aim:
@@ -173,9 +173,9 @@ def density(z: float) -> float:
 
 
 @hot
-def hazard(values: FloatArray, knots: FloatArray, theta: float) -> float:
+def hazard(values: FloatArray, z_grid: FloatArray, theta: float) -> float:
     """-log P(at(Z) <= theta)."""
-    return hazard_at(where(values, knots, theta))
+    return hazard_at(where(values, z_grid, theta))
 
 
 @lean

@@ -15,7 +15,7 @@ from truant.setting import FloatArray
 @hot
 def choose(
     values: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     parameters: FloatArray,
     memory: FloatArray,
     t: int,
@@ -29,7 +29,7 @@ def choose(
 
 @hot
 def probabilities(
-    values: FloatArray, knots: FloatArray, parameters: FloatArray, t: int, out: FloatArray
+    values: FloatArray, z_grid: FloatArray, parameters: FloatArray, t: int, out: FloatArray
 ) -> None:
     """Epsilon spread over all arms, the rest on the highest at(0)."""
     share_among_highest(values, out)
@@ -50,7 +50,7 @@ class EpsilonGreedy(Index):
         if not isinstance(self.epsilon, int | float | np.number) or not 0 <= self.epsilon <= 1:
             raise InvalidValue(f"epsilon must be in [0, 1], got {self.epsilon}.")
 
-    def knots(self, linear: bool) -> FloatArray:
+    def z_grid(self, linear: bool) -> FloatArray:
         """The best guess alone."""
         return np.zeros(1)
 

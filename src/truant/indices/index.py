@@ -12,20 +12,20 @@ import numpy as np
 from truant.compile import hot, lean
 from truant.setting import FloatArray
 
-STRAIGHT = (0.0, 1.0)  # two knots say all of a straight at(z)
+STRAIGHT = (0.0, 1.0)  # two points say all of a straight at(z)
 CURVED = (-5.5, -3.5, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5, 5.5)
 ROOT_HALF = math.sqrt(0.5)
 
 
 @hot
-def as_they_are(known: float, log_horizon: float, parameters: FloatArray, knots: FloatArray) -> None:
+def as_they_are(known: float, log_horizon: float, parameters: FloatArray, z_grid: FloatArray) -> None:
     """Looks at the same z for every arm."""
 
 
 @hot
 def keep_nothing(
     values: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     parameters: FloatArray,
     memory: FloatArray,
     arm: int,
@@ -44,14 +44,14 @@ class Index(ABC):
     """Which arm to pull, given every arm's at(z).
 
     All of these are compiled:
-    `choose(values, knots, parameters, memory, t, rng)` returns an arm; `values` has at(z) of each arm at the knots,
+    `choose(values, z_grid, parameters, memory, t, rng)` returns an arm; `values` has each arm's at(z) on the grid,
     `t` counts rounds from 1, `memory` is the index's own, zeros at first.
-    `update(values, knots, parameters, memory, arm, rng)` is called when values of an arm have changed (of all of them
+    `update(values, z_grid, parameters, memory, arm, rng)` is called when values of an arm have changed (of all of them
     if `arm` is -1), so that `choose` need not compare all arms.
-    `probabilities(values, knots, parameters, t, out)` writes the probability that `choose` has for each arm; where it
+    `probabilities(values, z_grid, parameters, t, out)` writes the probability that `choose` has for each arm; where it
     is None, the index can be simulated, but not asked for a decision with known probabilities.
-    `aim(known, log_horizon, parameters, knots)` writes the z at which an arm's curve is wanted, given how many outcomes
-    its estimate is worth (0: not known); unless given, the z of `knots` are the same for all arms.
+    `aim(known, log_horizon, parameters, z_grid)` writes the z at which an arm's curve is wanted, given how many
+    outcomes its estimate is worth (0: not known); unless given, the z of `z_grid` are the same for all arms.
     """
 
     choose: ClassVar[Callable[..., int]]
@@ -67,7 +67,7 @@ class Index(ABC):
         return True
 
     @abstractmethod
-    def knots(self, linear: bool) -> FloatArray:
+    def z_grid(self, linear: bool) -> FloatArray:
         """The z at which at(z) is wanted; two are enough where it is a straight line."""
 
     def parameters(self) -> FloatArray:
@@ -79,43 +79,43 @@ class Index(ABC):
         return 0
 
 
-def knots_of(linear: bool) -> FloatArray:
+def z_grid_of(linear: bool) -> FloatArray:
     """Knots from which at(z) can be read anywhere."""
     return np.asarray(STRAIGHT if linear else CURVED)
 
 
 @hot
-def read(values: FloatArray, knots: FloatArray, z: float) -> float:
-    """at(z) between the knots, by straight lines (and beyond them)."""
+def read(values: FloatArray, z_grid: FloatArray, z: float) -> float:
+    """at(z) between the points of the grid, by straight lines (and beyond them)."""
     k = 1
-    while k < len(knots) - 1 and z > knots[k]:
+    while k < len(z_grid) - 1 and z > z_grid[k]:
         k += 1
     if values[k] == np.inf:
         return np.inf
-    slope = (values[k] - values[k - 1]) / (knots[k] - knots[k - 1])
-    return float(values[k - 1] + slope * (z - knots[k - 1]))
+    slope = (values[k] - values[k - 1]) / (z_grid[k] - z_grid[k - 1])
+    return float(values[k - 1] + slope * (z - z_grid[k - 1]))
 
 
 @hot
-def where(values: FloatArray, knots: FloatArray, x: float) -> float:
+def where(values: FloatArray, z_grid: FloatArray, x: float) -> float:
     """The highest z at which at(z) is not above x: `read` the other way round. Values must not fall."""
-    k = len(knots) - 1
+    k = len(z_grid) - 1
     while k > 1 and x < values[k - 1]:
         k -= 1
     if x == np.inf:
         return np.inf
     if values[k] == np.inf:
-        return float(knots[k - 1]) if k > 1 else -np.inf
+        return float(z_grid[k - 1]) if k > 1 else -np.inf
     rise = values[k] - values[k - 1]
     if rise <= 0.0:
         return np.inf if x >= values[k] else -np.inf
-    return float(knots[k - 1] + (x - values[k - 1]) / rise * (knots[k] - knots[k - 1]))
+    return float(z_grid[k - 1] + (x - values[k - 1]) / rise * (z_grid[k] - z_grid[k - 1]))
 
 
 @lean
-def normal_below(values: FloatArray, knots: FloatArray, x: float) -> float:
+def normal_below(values: FloatArray, z_grid: FloatArray, x: float) -> float:
     """P(at(Z) <= x) for Z ~ N(0, 1)."""
-    z = where(values, knots, x)
+    z = where(values, z_grid, x)
     if z > 8.3:
         return 1.0
     return 0.5 * math.erfc(-z * ROOT_HALF)
@@ -129,7 +129,7 @@ def highest_memory(arms: int) -> int:
 @hot
 def update_highest(
     values: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     parameters: FloatArray,
     memory: FloatArray,
     arm: int,

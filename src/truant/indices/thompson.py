@@ -15,14 +15,14 @@ from truant.indices.contenders import (
     highest_of_contenders,
     update_contenders,
 )
-from truant.indices.index import Index, knots_of, read
+from truant.indices.index import Index, read, z_grid_of
 from truant.setting import FloatArray
 
 
 @hot
 def choose(
     values: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     parameters: FloatArray,
     memory: FloatArray,
     t: int,
@@ -30,10 +30,10 @@ def choose(
 ) -> int:
     """The highest at(z), z ~ N(0, 1) for each arm."""
     if values.shape[0] >= MANY and memory[ACTIVE] == 1.0:
-        return highest_of_contenders(values, knots, memory, rng)
+        return highest_of_contenders(values, z_grid, memory, rng)
     best, ties, top = 0, 0, -np.inf
     for a in range(values.shape[0]):
-        score = read(values[a], knots, rng.standard_normal())
+        score = read(values[a], z_grid, rng.standard_normal())
         if score > top:
             best, ties, top = a, 1, score
         elif score == top:
@@ -46,7 +46,7 @@ def choose(
 @hot
 def update(
     values: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     parameters: FloatArray,
     memory: FloatArray,
     arm: int,
@@ -54,15 +54,15 @@ def update(
 ) -> None:
     """Keep account of which arms may be the highest, where there are many."""
     if values.shape[0] >= MANY:
-        update_contenders(values, knots, memory, arm)
+        update_contenders(values, z_grid, memory, arm)
 
 
 @hot
 def probabilities(
-    values: FloatArray, knots: FloatArray, parameters: FloatArray, t: int, out: FloatArray
+    values: FloatArray, z_grid: FloatArray, parameters: FloatArray, t: int, out: FloatArray
 ) -> None:
     """How likely each arm is to be the best."""
-    best(values, knots, -1, out)
+    best(values, z_grid, -1, out)
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ class Thompson(Index):
     update = staticmethod(update)
     probabilities = staticmethod(probabilities)
 
-    def knots(self, linear: bool) -> FloatArray:
+    def z_grid(self, linear: bool) -> FloatArray:
         """Enough to read any z."""
-        return knots_of(linear)
+        return z_grid_of(linear)
 
     def memory(self, arms: int) -> int:
         """What many arms need."""

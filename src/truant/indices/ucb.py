@@ -21,28 +21,28 @@ LEVELS = {"plain": 1.0, "cautious": 2.0}
 @hot
 def choose(
     values: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     parameters: FloatArray,
     memory: FloatArray,
     t: int,
     rng: np.random.Generator,
 ) -> int:
-    """The highest at(z), which is the only knot."""
+    """The highest at(z), which is the only z."""
     return highest(memory)
 
 
 @hot
 def probabilities(
-    values: FloatArray, knots: FloatArray, parameters: FloatArray, t: int, out: FloatArray
+    values: FloatArray, z_grid: FloatArray, parameters: FloatArray, t: int, out: FloatArray
 ) -> None:
     """All on the highest at(z)."""
     share_among_highest(values, out)
 
 
 @hot
-def aim(known: float, log_horizon: float, parameters: FloatArray, knots: FloatArray) -> None:
+def aim(known: float, log_horizon: float, parameters: FloatArray, z_grid: FloatArray) -> None:
     """Sets z = sqrt(level x squared_z) for this arm."""
-    knots[0] = np.sqrt(parameters[0] * squared_z(known, log_horizon))
+    z_grid[0] = np.sqrt(parameters[0] * squared_z(known, log_horizon))
 
 
 @hot
@@ -98,7 +98,7 @@ class Ucb(Index):
         """As was said."""
         return self.horizon == "known"
 
-    def knots(self, linear: bool) -> FloatArray:
+    def z_grid(self, linear: bool) -> FloatArray:
         """One, which `aim` sets."""
         return np.zeros(1)
 

@@ -15,7 +15,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from truant.lab.sweeps.result import SweepResult
+    from truant.sweeps.result import SweepResult
 
 # on a narrow terminal these go first; table() has them all
 _DROPPED_FIRST = ("ns/round", "p90", "sd", "se", "median", "best arm", "difference")
@@ -59,7 +59,7 @@ class SweepDisplay:
     result: SweepResult
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from truant.lab.sweeps.page import verdict
+        from truant.sweeps.page import verdict
 
         study = self.result.study
         points = sum(1 for _ in study.points())

@@ -12,9 +12,9 @@ import numpy as np
 from truant import registry
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
-from truant.lab.play import Plan, checkpoints, cores, played, rounds_late
 from truant.lab.progress import progress_bar
 from truant.lab.result import Simulation
+from truant.play.run import Plan, checkpoints, cores, play, rounds_late
 from truant.policies import Policy, named
 from truant.setting import FloatArray, IntArray, Setting, switch, whole_number
 from truant.worlds import World
@@ -71,7 +71,7 @@ def simulate(
     with _compiling(False if callable(progress) else progress):
         for policy in plan.policies:
             first = plan.instance(0)
-            played(policy, first, plan.generator(0), plan.horizon, np.array([1]), delay=plan.delay)
+            play(policy, first, plan.generator(0), plan.horizon, np.array([1]), delay=plan.delay)
     outcomes = _play_all(plan, runs, threads, progress)
     finished = [run for run in outcomes if run]
     if not finished:
@@ -133,10 +133,10 @@ def _listed(policies: object) -> list[Policy | str]:
     return listed
 
 
-def play(plan: Plan, run: int, number: int, progress: IntArray, stop: IntArray) -> Outcome:
+def _run_one(plan: Plan, run: int, number: int, progress: IntArray, stop: IntArray) -> Outcome:
     """One run of one policy, with its final estimates."""
     policy, world = plan.policies[number], plan.instance(run)
-    ended = played(policy, world, plan.generator(run), plan.horizon, plan.rounds, progress, stop, plan.delay)
+    ended = play(policy, world, plan.generator(run), plan.horizon, plan.rounds, progress, stop, plan.delay)
     setting = world.setting
     estimates = np.array([_mean(policy, ended.counts, arm, setting) for arm in range(setting.arms)])
     return Outcome(ended.finished, ended.regret, ended.pulls, estimates, world.means, ended.nanoseconds)
@@ -160,7 +160,9 @@ def _play_all(
     with ThreadPoolExecutor(threads) as pool, progress_bar("simulating", progress) as show:
         try:
             for run in range(runs):
-                futures.append([pool.submit(play, plan, run, p, ticks[run, p], stop) for p in range(count)])
+                futures.append(
+                    [pool.submit(_run_one, plan, run, p, ticks[run, p], stop) for p in range(count)]
+                )
             waiting = {future for row in futures for future in row}
             while waiting:
                 done, waiting = wait(waiting, timeout=0.1, return_when="FIRST_EXCEPTION")

@@ -41,7 +41,9 @@ class Zero(Assumption):
 
     def curve(self, setting: Setting) -> Curve:
         """S/N with the width of the classical UCB."""
-        return Curve(fill=fill_zero, parameters=per_arm(setting, setting.centre, width(setting) ** 2 / 2))
+        return Curve(
+            score_arm=score_zero, parameters=per_arm(setting, setting.centre, width(setting) ** 2 / 2)
+        )
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """S/N, every missing outcome counted as 0."""
@@ -53,12 +55,12 @@ class Zero(Assumption):
 
 
 @hot
-def fill_zero(
+def score_zero(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     """(S + n c)/N + range sqrt(alpha log T/(2 N)); sums are about c."""
@@ -67,7 +69,7 @@ def fill_zero(
         pulls += row[m, PULLS]
         total += row[m, SUM] + parameters[0] * row[m, OBSERVED]
     pulls = max(pulls, 1.0)
-    straight(total / pulls, parameters[1] / pulls, knots, values)
+    straight(total / pulls, parameters[1] / pulls, z_grid, values)
 
 
 def zero_ucb(alpha: float = 2.0) -> Policy:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from truant.assumptions.assumption import forget
+from truant.assumptions.assumption import note_nothing
 from truant.compile import link
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
@@ -52,7 +52,7 @@ class Decider:
         self._inner = setting.maximizing()
         self._curve = self.policy.curve(self._inner, self.horizon)
         self._index = self.policy.index
-        self._knots = self._index.knots(self._curve.linear)
+        self._z_grid = self._index.z_grid(self._curve.linear)
 
     def scores(self, counts: Counts) -> Scores:
         """at(z) of each arm at the z that the index looks at: one for `ucb`, a grid for `thompson`."""
@@ -198,13 +198,13 @@ class _Scored:
 
     def __init__(self, decider: Decider, table: FloatArray, pending: FloatArray | None = None) -> None:
         curve, index = decider._curve, decider._index
-        arms, knots = len(table), decider._knots
+        arms, z_grid = len(table), decider._z_grid
         self._index, self._table = index, table
         self._settled = np.maximum(_pulls(table, curve.discrete), 1.0)
         self._pending = np.zeros(arms) if pending is None else pending.copy()
         self._parameters = np.ascontiguousarray(curve.parameters)
-        self._memory = np.zeros((arms, curve.memory(len(knots))))
-        self._follows = curve.follow is not forget
+        self._memory = np.zeros((arms, curve.memory(len(z_grid))))
+        self._follows = curve.note_pull is not note_nothing
         self._shared = np.zeros(curve.pooled + curve.scratch)
         self._scaled = np.zeros(table.shape[1:])
         self._index_parameters = index.parameters()
@@ -212,11 +212,11 @@ class _Scored:
         if not index.horizon_known:
             rounds = float(_pulls(table, curve.discrete).sum() + self._pending.sum())
             self._log_horizon = guessed_log_horizon.py_func(rounds)  # type: ignore[attr-defined]
-        self.z = np.tile(knots, (arms, 1))
-        self.values = np.zeros((arms, len(knots)))
+        self.z = np.tile(z_grid, (arms, 1))
+        self.values = np.zeros((arms, len(z_grid)))
         pool = link(_pool, contribute=curve.contribute)
         pool(table, self._parameters, self._shared, np.zeros(curve.pooled))
-        self._score = link(_score, known=curve.known, aim=index.aim, fill=curve.fill)
+        self._score = link(_score, known=curve.known, aim=index.aim, score_arm=curve.score_arm)
         self._score_arms(np.arange(arms))
 
     def _score_arms(self, arms: IntArray) -> None:
@@ -267,7 +267,7 @@ def _unbound(*arguments: Any) -> Any:
     raise AssertionError("bound by link")
 
 
-contribute = known = aim = fill = probabilities = update = choose = _unbound
+contribute = known = aim = score_arm = probabilities = update = choose = _unbound
 
 
 def _pool(table: FloatArray, parameters: FloatArray, shared: FloatArray, own: FloatArray) -> None:
@@ -295,22 +295,22 @@ def _score(
             for i in range(table.shape[2]):
                 scaled[m, i] = table[a, m, i] * factors[a]
         aim(known(scaled, shared, parameters[a]), log_horizon, index_parameters, z[a])
-        fill(scaled, memory[a], shared, parameters[a], z[a], values[a])
+        score_arm(scaled, memory[a], shared, parameters[a], z[a], values[a])
 
 
 def _probabilities(
-    values: FloatArray, knots: FloatArray, parameters: FloatArray, t: int, out: FloatArray
+    values: FloatArray, z_grid: FloatArray, parameters: FloatArray, t: int, out: FloatArray
 ) -> None:
-    probabilities(values, knots, parameters, t, out)
+    probabilities(values, z_grid, parameters, t, out)
 
 
 def _choose(
     values: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     parameters: FloatArray,
     memory: FloatArray,
     t: int,
     rng: np.random.Generator,
 ) -> int:
-    update(values, knots, parameters, memory, -1, rng)
-    return int(choose(values, knots, parameters, memory, t, rng))
+    update(values, z_grid, parameters, memory, -1, rng)
+    return int(choose(values, z_grid, parameters, memory, t, rng))

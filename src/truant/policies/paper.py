@@ -53,7 +53,7 @@ def paper_mcar(alpha: float = 2.0) -> Policy:
 
     def curve(setting: Setting, horizon: int) -> Curve:
         parameters = per_arm(setting, setting.centre, width(setting) ** 2 / 2)
-        return Curve(fill=fill_mcar, follow=add_up, parameters=parameters, memory=lambda knots: 3)
+        return Curve(score_arm=score_mcar, note_pull=add_up, parameters=parameters, memory=lambda points: 3)
 
     return paper_policy(alpha, Mcar(), curve)
 
@@ -67,12 +67,12 @@ def add_up(row: FloatArray, memory: FloatArray, mediator: int, outcome: float) -
 
 
 @hot
-def fill_mcar(
+def score_mcar(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     """S/n + range sqrt(alpha log T/(2 n)); infinite until an outcome is observed."""
@@ -85,7 +85,7 @@ def fill_mcar(
     if n == 0.0:
         values[:] = np.inf
     else:
-        straight(parameters[0] + memory[1] / n, parameters[1] / n, knots, values)
+        straight(parameters[0] + memory[1] / n, parameters[1] / n, z_grid, values)
 
 
 def paper_mar_known(alpha: float = 2.0) -> Policy:
@@ -97,7 +97,7 @@ def paper_mar_known(alpha: float = 2.0) -> Policy:
         parameters = np.hstack(
             [per_arm(setting, setting.centre, width(setting)), setting.mediator_probabilities]
         )
-        return Curve(fill=fill_mar_known, parameters=parameters, first_pulls=first_pulls(horizon))
+        return Curve(score_arm=score_mar_known, parameters=parameters, first_pulls=first_pulls(horizon))
 
     assumption = Mar(known=True)
     return paper_policy(alpha, assumption, curve)
@@ -108,7 +108,7 @@ def paper_mar(alpha: float = 2.0) -> Policy:
 
     def curve(setting: Setting, horizon: int) -> Curve:
         parameters = per_arm(setting, setting.centre, 8.0 * width(setting))
-        return Curve(fill=fill_mar, parameters=parameters, first_pulls=first_pulls(horizon))
+        return Curve(score_arm=score_mar, parameters=parameters, first_pulls=first_pulls(horizon))
 
     return paper_policy(alpha, Mar(), curve)
 
@@ -118,7 +118,7 @@ def paper_mediator_mar(alpha: float = 2.0) -> Policy:
 
     def curve(setting: Setting, horizon: int) -> Curve:
         parameters = per_arm(setting, setting.centre, 8.0 * width(setting))
-        return Curve(fill=fill_mediator_mar, parameters=parameters, first_pulls=first_pulls(horizon))
+        return Curve(score_arm=score_mediator_mar, parameters=parameters, first_pulls=first_pulls(horizon))
 
     return paper_policy(alpha, MediatorMar(), curve)
 
@@ -129,7 +129,7 @@ def weighted(
     p: FloatArray,
     pulls: float,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     """Sum p mu_m + factor range sqrt(alpha log T/2 sum p^2/n_m), with p/pulls for p."""
@@ -143,45 +143,45 @@ def weighted(
             mean += p[m] * row[m, SUM] / n
             error += p[m] * p[m] / n
     variance = parameters[1] ** 2 * error / (2.0 * pulls * pulls)
-    straight(parameters[0] + mean / pulls, variance, knots, values)
+    straight(parameters[0] + mean / pulls, variance, z_grid, values)
 
 
 @hot
-def fill_mar_known(
+def score_mar_known(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     """With the given p."""
-    weighted(row, parameters[2:], 1.0, parameters, knots, values)
+    weighted(row, parameters[2:], 1.0, parameters, z_grid, values)
 
 
 @hot
-def fill_mar(
+def score_mar(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     """With p_m = N_m/N over all pulls."""
     pulls = 0.0
     for m in range(row.shape[0]):
         pulls += row[m, PULLS]
-    weighted(row, row[:, PULLS], pulls, parameters, knots, values)
+    weighted(row, row[:, PULLS], pulls, parameters, z_grid, values)
 
 
 @hot
-def fill_mediator_mar(
+def score_mediator_mar(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     """With p_m = N_m/N over the pulls with the mediator seen; infinite until one is."""
@@ -191,7 +191,7 @@ def fill_mediator_mar(
     if pulls == 0.0:
         values[:] = np.inf
     else:
-        weighted(row, row[:-1, PULLS], pulls, parameters, knots, values)
+        weighted(row, row[:-1, PULLS], pulls, parameters, z_grid, values)
 
 
 parts = {

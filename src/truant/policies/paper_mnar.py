@@ -37,12 +37,12 @@ def _paper_mnar(alpha: float, literal: bool) -> Policy:
         )
         L = setting.outcomes
         return Curve(
-            fill=fill_mnar,
-            follow=keep_inverse,
+            score_arm=score_mnar,
+            note_pull=keep_inverse,
             parameters=parameters,
             discrete=True,
             first_pulls=first_pulls(horizon),
-            memory=lambda knots: 4 + L * (L + 2),
+            memory=lambda points: 4 + L * (L + 2),
             scratch=L * (L + 2),
         )
 
@@ -125,12 +125,12 @@ def solve_anew(row: FloatArray, memory: FloatArray, shared: FloatArray) -> None:
 
 
 @hot
-def fill_mnar(
+def score_mnar(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     """Mu + sum|y| (8 L C/(|Theta| g) sqrt(alpha log T/T_a) + K/g sqrt(alpha log T/T_ao)), g = 1/max(1+x)."""
@@ -150,8 +150,8 @@ def fill_mnar(
         largest = max(largest, odds)
     mean /= seen if literal else pulls
     width = size * largest * (8.0 * L * number * np.sqrt(pulls) / norm + K / np.sqrt(seen))
-    for k in range(len(knots)):
-        values[k] = mean + knots[k] * width
+    for k in range(len(z_grid)):
+        values[k] = mean + z_grid[k] * width
 
 
 def paper_mediator_mnar(alpha: float = 2.0) -> Policy:
@@ -161,7 +161,7 @@ def paper_mediator_mnar(alpha: float = 2.0) -> Policy:
         assumption.check(setting)
         parameters = np.hstack([_condition_number(setting, 1), per_arm(setting, setting.levels)])
         return Curve(
-            fill=fill_mediator_mnar,
+            score_arm=score_mediator_mnar,
             parameters=parameters,
             discrete=True,
             first_pulls=first_pulls(horizon),
@@ -173,12 +173,12 @@ def paper_mediator_mnar(alpha: float = 2.0) -> Policy:
 
 
 @lean
-def fill_mediator_mnar(
+def score_mediator_mnar(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     """Mu + 2 sqrt(a/(2 T_a)) (8 C K/(|Theta| l) + K/l) + sqrt(a/2 sum 4 p^2/n_m), a = alpha log T, l = 1/max(1+x)."""
@@ -205,7 +205,7 @@ def fill_mediator_mnar(
         values[:] = np.inf
         return
     width = 2.0 * np.sqrt(0.5 / pulls) * K * largest * (8.0 * number / norm + 1.0) + np.sqrt(spread / 2.0)
-    straight(mean, (size * width) ** 2, knots, values)
+    straight(mean, (size * width) ** 2, z_grid, values)
 
 
 parts = {

@@ -26,24 +26,24 @@ def mar_provable(delta: float = 0.1) -> Policy:
         beta = math.log(4 * setting.arms * horizon / delta)
         span = setting.high - setting.low
         parameters = per_arm(setting, setting.centre, setting.outcome_scale, span, beta)
-        return Curve(fill=fill, parameters=parameters)
+        return Curve(score_arm=score_arm, parameters=parameters)
 
     return Policy("", Ucb(), curve, Mar())
 
 
 @hot
-def fill(
+def score_arm(
     row: FloatArray,
     memory: FloatArray,
     shared: FloatArray,
     parameters: FloatArray,
-    knots: FloatArray,
+    z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
     """U = sum p mu_m + sigma sqrt(2 beta sum p^2/n_m) + range sqrt(beta/(2 N)) + sum over unseen m of p_m range.
 
     A level without outcomes counts as the lowest value before its range is added, so as the highest after.
-    The width is the policy's own, whatever the knots.
+    The width is the policy's own, whatever the z.
     """
     centre, sigma, span, beta = parameters[0], parameters[1], parameters[2], parameters[3]
     pulls = 0.0

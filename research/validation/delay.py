@@ -1,0 +1,88 @@
+"""Outcomes that come late: what a delay of D rounds costs, beside what theory says of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from research.validation import which
+from research.validation.keep import Study
+from research.validation.measures import ERRORS, plus_minus, regret
+from research.validation.page import standard_error, table, verdict, yes
+
+from truant.lab.result import Simulation
+
+DELAYS = (0, 100, 1000)
+
+
+class Case(NamedTuple):
+    """A world, the assumption that holds in it, and the number of rounds."""
+
+    world: str
+    assumption: str
+    horizon: int = 50_000
+
+    @property
+    def policies(self) -> list[str]:
+        return [f"{self.assumption}-ucb", f"{self.assumption}-thompson"]
+
+
+CASES = (
+    Case("mar", "mar", 100_000),
+    Case("mnar", "mnar", 100_000),
+    Case("conversion", "mar"),
+    Case("lognormal", "mcar"),
+    Case("rates", "mcar"),
+    Case("noisy-arm", "mar"),
+)
+
+
+def section(study: Study) -> list[str]:
+    results = {case: by_delay(study, case) for case in CASES}
+    which.write(study, {case.world: found for case, found in results.items()})
+    rows = [row(case, policy, found) for case, found in results.items() for policy in case.policies]
+    delays = [delay_of(study, delay) for delay in DELAYS]
+    columns = ["world", "policy", "rounds", *(f"D = {delay:,}" for delay in delays)]
+    columns += ["D x mean gap", "D x sum of gaps", "agrees"]
+    return [
+        "## Outcomes that come late",
+        f"Mean regret ± standard error, {study.size(100, 4)} runs, if every outcome (and its mediator) becomes known D "
+        "rounds after its pull. Until the first one is known nobody can tell the arms apart, so that on average over "
+        "the order of arms at least D times the mean gap is lost. Joulani, György and Szepesvári (2013) show for UCB "
+        "that a delay adds at most D times the sum of gaps to its regret bound. Both columns are for the largest D. A "
+        "row agrees if the regret at each D exceeds that without delay by at most D times the sum of gaps, up to "
+        f"{ERRORS:.0f} standard errors. "
+        f"{verdict([r[-1] for r in rows], 'rows')}",
+        table(columns, rows),
+    ]
+
+
+def delay_of(study: Study, delay: int) -> int:
+    return study.size(delay, delay // 10)
+
+
+def by_delay(study: Study, case: Case) -> list[Simulation]:
+    """A simulation for each delay; all have the same instances and pulls."""
+    runs, horizon = study.size(100, 4), study.size(case.horizon, 2000)
+    delays = [delay_of(study, delay) for delay in DELAYS]
+    return [
+        study.simulated(f"delay-{case.world}-{delay}-{runs}", case.world, case.policies, horizon, runs, delay)
+        for delay in delays
+    ]
+
+
+def row(case: Case, policy: str, found: list[Simulation]) -> list[str]:
+    at_once, latest = found[0], found[-1]
+    delays = [delay if latest.horizon == case.horizon else delay // 10 for delay in DELAYS]
+    gaps = at_once.means.max(axis=1, keepdims=True) - at_once.means
+    before = regret(at_once, policy)
+    within = []
+    for delay, result in zip(delays, found, strict=True):
+        beyond = regret(result, policy) - before - delay * gaps.sum(axis=1)
+        within.append(not delay or beyond.mean() <= ERRORS * standard_error(beyond))
+    figures = [
+        plus_minus(float(final.mean()), standard_error(final), 0)
+        for final in (regret(r, policy) for r in found)
+    ]
+    promised = [f"{delays[-1] * float(np.mean(part)):,.0f}" for part in (gaps, gaps.sum(axis=1))]
+    return [case.world, f"`{policy}`", f"{latest.horizon:,}", *figures, *promised, yes(all(within))]

@@ -1,0 +1,92 @@
+"""Growth with log T on fixed instances, beside what theory says of the index: from V and gap of each worse arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from research.validation.keep import SEED, Study
+from research.validation.page import standard_error, table, verdict, yes
+from research.validation.slopes import fitted_slope
+
+from truant import registry, theory
+from truant.indices.ucb import squared_z
+from truant.lab.simulate import simulate
+from truant.worlds import RealWorld, World, make
+
+HORIZONS = (10_000, 31_623, 100_000, 316_228, 1_000_000)
+LEVELS = {"ucb": 1.0, "ucb:level=cautious": 2.0, "thompson": None}
+# world, its seed, the assumption, runs
+INSTANCES = (
+    ("mar:K=1,gamma=1", 1, "mcar", 100),
+    ("mar", 1, "mar", 100),
+    ("mediator-mar", 1, "mediator-mar", 100),
+    ("mnar-clear", 3, "mnar", 40),
+)
+TOLERANCE = 0.25  # of the constant: terms of a lower order fade only as 1/sqrt(log T)
+
+
+def section(study: Study) -> list[str]:
+    rows = [row(study, *instance, index) for instance in INSTANCES for index in LEVELS]
+    return [
+        "## Growth with log T",
+        f"Slope of the mean regret over log T (T from {HORIZONS[0]:,} to {HORIZONS[-1]:,}) on one fixed instance of "
+        "each world (the first has nothing missing). Promised: with V the least variance that the assumption allows, "
+        "`ucb` pulls a worse arm until z sqrt(V/N) is its gap, so that N = z² V/gap² with the index's own z (it falls "
+        "as more is known of the arm; for the likelihood assumptions it is sqrt(log T)); the slope is that of the sum "
+        "of gap N. Thompson sampling should meet `truant.theory.instance_regret`, the sum of 2 V/gap. Neither allows "
+        "for variances that are not known, or for what mediator levels borrow from each other. A row agrees if the "
+        f"slope is within {TOLERANCE:.0%} of what is promised, or two standard errors. "
+        f"{verdict([r[-1] for r in rows], 'rows')}",
+        table(("instance", "policy", "promised", "measured", "ratio", "agrees"), rows),
+    ]
+
+
+def row(study: Study, world: str, seed: int, assumption: str, runs: int, index: str) -> list[str]:
+    horizons = study.size(HORIZONS, (1000, 3000))
+    policy, runs = f"{assumption}-{index}", study.size(runs, 4)
+    kind, parameters = registry.parse(world)
+    instance = make(kind, seed=seed, **parameters)
+
+    def compute() -> list[tuple[float, float]]:
+        finals = [simulate(instance, policy, horizon=T, runs=runs, seed=SEED).final[0] for T in horizons]
+        return [(float(final.mean()), standard_error(final)) for final in finals]
+
+    what = {"runs": runs, "horizons": horizons, "seed": seed}
+    means, errors = np.array(study.piece(f"growth-{world}-{policy}", what, compute)).T
+    slope, error = fitted_slope(np.log(horizons), means, errors)
+    promised = promised_slope(instance, assumption, LEVELS[index], horizons)
+    agrees = abs(slope - promised) <= max(TOLERANCE * promised, 2 * error)
+    name = f"{world}, seed {seed}"
+    figures = [f"{promised:.1f}", f"{slope:.1f} ± {error:.1f}", f"{slope / promised:.2f}"]
+    return [name, f"`{policy}`", *figures, yes(agrees)]
+
+
+def promised_slope(world: World, assumption: str, level: float | None, horizons: Sequence[int]) -> float:
+    """Of the regret over log T; no level: that of Thompson sampling."""
+    if level is None:
+        return theory.instance_regret(world, 1000, assumption) / float(np.log(1000))
+    variances = theory.efficient_variance(world, assumption)
+    noise = None  # of one outcome; the likelihood assumptions do not say how much is known of an arm
+    if isinstance(world, RealWorld):
+        noise = (world.mediator_probabilities * world.outcome_sd**2).sum(axis=1)
+    regrets = [
+        sum(
+            world.gaps[a]
+            * pulls_of_worse(variances[a], world.gaps[a], level, T, None if noise is None else noise[a])
+            for a in np.flatnonzero(world.gaps > 1e-12)
+        )
+        for T in horizons
+    ]
+    return float(np.polyfit(np.log(horizons), regrets, 1)[0])
+
+
+def pulls_of_worse(variance: float, gap: float, level: float, horizon: int, noise: float | None) -> float:
+    """N with N = z² V/gap², where z² falls with the N noise/V outcomes that the estimate is worth."""
+    low, high = 0.0, float(horizon)
+    for _ in range(60):  # z² falls with N, so that there is one solution
+        pulls = (low + high) / 2
+        known = 0.0 if noise is None else pulls * noise / variance
+        wanted = level * squared_z(known, float(np.log(horizon))) * variance / gap**2
+        low, high = (pulls, high) if wanted > pulls else (low, pulls)
+    return low

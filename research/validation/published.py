@@ -1,0 +1,157 @@
+"""Problems without missing outcomes that others have published, beside quantities that can be computed.
+
+Their figures are printed as curves, so what stands beside ours are bounds (Lai and Robbins 1985; Auer, Cesa-Bianchi
+and Fischer 2002) and a plain numpy version of the same policies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from research.validation.keep import SEED, Study
+from research.validation.page import standard_error, table, verdict, yes
+
+from truant.lab.simulate import simulate
+from truant.policies import named
+from truant.setting import FloatArray, Setting
+from truant.worlds import DiscreteWorld, RealWorld, World
+
+HORIZON = 10_000
+UCB1 = "paper-mcar:alpha=4"  # sqrt(4 log T/(2n)) is UCB1's sqrt(2 log T/n)
+POLICIES = (UCB1, "mcar-ucb:level=cautious", "mcar-ucb", "mcar-thompson", "oracle-thompson")
+BERNOULLI = {
+    "10 arms: .1, three each of .05, .02, .01 (Garivier and Cappé 2011; Kaufmann et al. 2012)": (
+        (0.1, *[0.05] * 3, *[0.02] * 3, *[0.01] * 3)
+    ),
+    "2 arms: .9, .8 (Garivier and Cappé 2011)": (0.9, 0.8),
+    "9 arms: .1, .2 ... .9": tuple(i / 10 for i in range(1, 10)),
+}
+NORMAL = {"2 normal arms: .5, 0, sd 1": (0.5, 0.0)}
+HAND = ((1, 1.0), (2, 1.0), (10, 3.0), (100, 55.0), (5000, 4321.0))  # pulls and sum of outcomes
+
+
+def section(study: Study) -> list[str]:
+    rows = [row for name in (*BERNOULLI, *NORMAL) for row in problem_rows(study, name)]
+    columns = ("problem", "policy", "regret", "Lai-Robbins x log T", "UCB1 bound", "numpy version", "agrees")
+    hand = [hand_row(*pulls) for pulls in HAND]
+    return [
+        "## Known problems without missing outcomes",
+        f"Mean regret after {study.size(HORIZON, 1000):,} rounds ± its standard error. Lai-Robbins: the asymptotic "
+        "least, sum of gap/KL over the worse arms, times log T (at this horizon a policy may still be below it). "
+        "UCB1 bound: 8 sum log T/gap + (1 + pi²/3) sum gap, for outcomes in [0, 1]. numpy version: the same rule "
+        "written again in a few lines (UCB1 with log T; Thompson sampling from the Beta posterior, where "
+        "`oracle-thompson` draws from a normal of the same mean and variance, so that only a factor of 1.5 is "
+        "asked). A row agrees if it is below the bound where that holds, and within three standard errors of the "
+        f"numpy version where it is the same rule. {verdict([r[-1] for r in rows if r[-1] != '-'], 'rows')}",
+        table(columns, rows),
+        "### UCB1's index by hand",
+        f"Mean + sqrt(2 log T/n) for T = {HORIZON:,}, beside what the compiled `{UCB1}` computes from the same "
+        f"counts. {verdict([r[-1] for r in hand], 'rows')}",
+        table(("n", "sum", "by hand", "compiled", "agrees"), hand),
+    ]
+
+
+def problem_rows(study: Study, name: str) -> list[list[str]]:
+    means = np.array((BERNOULLI | NORMAL)[name])
+    runs, horizon = study.size(1000, 10), study.size(HORIZON, 1000)
+    world = bernoulli(means) if name in BERNOULLI else normal(means)
+
+    def compute() -> dict[str, tuple[float, float]]:
+        final = simulate(world, POLICIES, horizon=horizon, runs=runs, seed=SEED).final
+        found = {policy: figures(values) for policy, values in zip(POLICIES, final, strict=True)}
+        if name in BERNOULLI:
+            found["numpy " + UCB1] = figures(played(means, horizon, runs, ucb1))
+            found["numpy oracle-thompson"] = figures(played(means, horizon, runs, beta))
+        return found
+
+    what = {"runs": runs, "horizon": horizon, "means": means.tolist()}
+    found = study.piece(f"published-{name}", what, compute)
+    least, bound = bounds(means, horizon, name in BERNOULLI)
+    return [row(name, policy, found, least, bound) for policy in POLICIES]
+
+
+def row(name: str, policy: str, found: dict, least: float, bound: float) -> list[str]:
+    mean, error = found[policy]
+    other = found.get("numpy " + policy)
+    answers = []
+    if policy == UCB1 and name in BERNOULLI:
+        answers.append(mean <= bound)
+    if other and policy == UCB1:
+        answers.append(abs(mean - other[0]) <= 3 * np.hypot(error, other[1]))
+    elif other:
+        answers.append(max(mean / other[0], other[0] / mean) <= 1.5)
+    again = f"{other[0]:.1f} ± {other[1]:.1f}" if other else "-"
+    promised = f"{bound:,.0f}" if policy == UCB1 and name in BERNOULLI else "-"
+    agrees = yes(all(answers)) if answers else "-"
+    return [name, f"`{policy}`", f"{mean:.1f} ± {error:.1f}", f"{least:.1f}", promised, again, agrees]
+
+
+def figures(values: FloatArray) -> tuple[float, float]:
+    return float(values.mean()), standard_error(values)
+
+
+def bernoulli(means: FloatArray) -> World:
+    return DiscreteWorld(np.stack([1 - means, means], axis=1)[:, None, :])
+
+
+def normal(means: FloatArray) -> World:
+    return RealWorld(np.ones((len(means), 1)), means[:, None])
+
+
+def bounds(means: FloatArray, horizon: int, binary: bool) -> tuple[float, float]:
+    """Lai and Robbins' asymptotic least, and Auer's bound on UCB1."""
+    best = means.max()
+    worse = means[means < best]
+    gap = best - worse
+    information = kullback_leibler(worse, best) if binary else gap**2 / 2
+    least = (gap / information).sum() * np.log(horizon)
+    bound = 8 * np.log(horizon) * (1 / gap).sum() + (1 + np.pi**2 / 3) * gap.sum()
+    return float(least), float(bound)
+
+
+def kullback_leibler(p: FloatArray, q: float) -> FloatArray:
+    """Between two coins."""
+    return np.asarray(p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q)))
+
+
+Score = Callable[[FloatArray, FloatArray, int, np.random.Generator], FloatArray]
+
+
+def played(means: FloatArray, horizon: int, runs: int, score: Score) -> FloatArray:
+    """Final regret of all runs at once: each arm once, then the highest score."""
+    rng = np.random.default_rng(SEED)
+    everyone = np.arange(runs)
+    pulls, wins = np.zeros((runs, len(means))), np.zeros((runs, len(means)))
+    for t in range(horizon):
+        scores = score(pulls, wins, horizon, rng) if t >= len(means) else None
+        # a trace of noise breaks ties at random
+        arm = (
+            np.full(runs, t) if scores is None else (scores + 1e-9 * rng.random(scores.shape)).argmax(axis=1)
+        )
+        pulls[everyone, arm] += 1
+        wins[everyone, arm] += rng.random(runs) < means[arm]
+    return np.asarray(pulls @ (means.max() - means))
+
+
+def ucb1(pulls: FloatArray, wins: FloatArray, horizon: int, rng: np.random.Generator) -> FloatArray:
+    return np.asarray(wins / pulls + np.sqrt(2 * np.log(horizon) / pulls))
+
+
+def beta(pulls: FloatArray, wins: FloatArray, horizon: int, rng: np.random.Generator) -> FloatArray:
+    return rng.beta(1 + wins, 1 + pulls - wins)
+
+
+def hand_row(n: int, total: float) -> list[str]:
+    by_hand = total / n + np.sqrt(2 * np.log(HORIZON) / n)
+    policy, setting = named(UCB1), Setting(arms=1)
+    curve = policy.curve(setting, HORIZON)
+    about = total - n * setting.centre  # sums are kept about the centre of the range
+    counts = np.array([[n, n, about, about**2 / n, 0], [0, 0, 0, 0, 0]], float)
+    value = np.zeros(1)
+    knots = policy.index.knots(curve.linear)
+    policy.index.aim(0.0, float(np.log(HORIZON)), policy.index.parameters(), knots)
+    shared = np.zeros(curve.pooled + curve.scratch)
+    curve.fill(counts, np.zeros(curve.memory(1)), shared, curve.parameters[0], knots, value)
+    agrees = abs(value[0] - by_hand) <= 1e-12
+    return [f"{n:,}", f"{total:,.0f}", f"{by_hand:.9f}", f"{value[0]:.9f}", yes(agrees)]

@@ -1,0 +1,166 @@
+"""How the worst regret grows with T, n, gamma and the rest, beside the slopes that the theorems promise.
+
+A theorem speaks of the worst instance, so each point is the worst of several gaps between one best arm and all
+others, in units of the gap at which the arms can just be told apart: c sqrt(n V / T).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from research.validation.keep import SEED, Study
+from research.validation.page import picture, standard_error, table, verdict, yes
+from research.validation.sweeps import SWEEPS, Point, Sweep
+
+from truant.lab.simulate import simulate
+
+GAPS = (1.5, 2.0, 3.0, 4.0, 5.0)
+TOLERANCE = 0.05  # of a slope, beside twice its standard error
+COLUMNS = (
+    "theorem",
+    "as a function of",
+    "policy",
+    "lower",
+    "measured",
+    "upper",
+    "last step",
+    "share of upper bound",
+    "agrees",
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One policy's worst regret along a sweep."""
+
+    sweep: Sweep
+    policy: str
+    points: list[Point]
+    regret: npt.NDArray[np.float64]
+    error: npt.NDArray[np.float64]
+
+    @property
+    def x(self) -> npt.NDArray[np.float64]:
+        return np.array([point.x for point in self.points])
+
+    def slope_of(self, values: npt.ArrayLike, last: int = 0) -> tuple[float, float]:
+        """Slope of values along the sweep with the weights of the measured points; of the last ones if said."""
+        some = slice(-last, None)
+        relative = (self.error / self.regret)[some]
+        return fitted_slope(np.log(self.x)[some], np.log(np.asarray(values))[some], relative)
+
+
+def fitted_slope(x: npt.ArrayLike, y: npt.ArrayLike, error: npt.ArrayLike) -> tuple[float, float]:
+    """Slope of y over x by weighted least squares, and its standard error.
+
+    The error counts the scatter about the line as well, where that is larger than the points' own errors.
+    """
+    x, y, weight = np.asarray(x, float), np.asarray(y, float), 1 / np.asarray(error, float) ** 2
+    about = x - np.average(x, weights=weight)
+    spread = (weight * about**2).sum()
+    slope = (weight * about * y).sum() / spread
+    rest = y - np.average(y, weights=weight) - slope * about
+    scatter = (weight * rest**2).sum() / max(len(x) - 2, 1)
+    return float(slope), float(np.sqrt(max(scatter, 1.0) / spread))
+
+
+def section(study: Study) -> list[str]:
+    lines = [line for sweep in SWEEPS for line in lines_of(study, sweep)]
+    chart(study, lines)
+    rows = [row(line) for line in lines]
+    return [
+        "## Regret against the theorems",
+        "Slopes on logarithmic axes (least squares, ± standard error) of the worst mean regret over gaps of "
+        f"{', '.join(f'{c:g}' for c in GAPS)} times sqrt(n V / T), between one best arm and n - 1 equal ones. Lower "
+        "and upper: slopes of the theorems' bounds at the same points (for `mnar`, which has no lower bound, that "
+        "of sqrt(n T V) with V the efficient variance). The upper bounds hold a log T that the lower ones lack. "
+        "Last step: slope between the last two points, where it has settled most. Share: the largest ratio of "
+        "measured regret to the upper bound, which must not exceed 1. A row agrees if its slope lies between the "
+        f"two, give or take {TOLERANCE} and two standard errors, and its share is below 1. "
+        f"{verdict([r[-1] for r in rows], 'rows')}",
+        table(COLUMNS, rows),
+        picture("validation-slopes.png", "Worst regret along each sweep, with the promised slopes"),
+    ]
+
+
+def lines_of(study: Study, sweep: Sweep) -> list[Line]:
+    values = study.size(sweep.values, sweep.values[:2])
+    found = [worst(study, sweep, value) for value in values]
+    return [
+        Line(
+            sweep,
+            policy,
+            [sweep.point(value, 0.0) for value in values],
+            np.array([figures[policy][0] for figures in found]),
+            np.array([figures[policy][1] for figures in found]),
+        )
+        for policy in sweep.policies
+    ]
+
+
+def worst(study: Study, sweep: Sweep, value: float) -> dict[str, tuple[float, float]]:
+    """By policy, mean and standard error of the regret at the worst of the gaps."""
+    point = sweep.point(value, 0.0)
+    runs = study.size(60 if point.horizon > 100_000 else sweep.runs, 3)
+
+    def compute() -> dict[str, Any]:
+        finals = []
+        for gap in GAPS:
+            at = sweep.point(value, gap)
+            finals.append(
+                simulate(at.world, list(sweep.policies), horizon=at.horizon, runs=runs, seed=SEED).final
+            )
+        best = {
+            policy: max((final[i] for final in finals), key=np.mean)
+            for i, policy in enumerate(sweep.policies)
+        }
+        return {policy: (float(final.mean()), standard_error(final)) for policy, final in best.items()}
+
+    what = {"runs": runs, "gaps": GAPS, "policies": sweep.policies}
+    return study.piece(f"slopes-{sweep.name}-{sweep.label}-{value:g}", what, compute)
+
+
+def row(line: Line) -> list[str]:
+    lower, upper = (line.slope_of([getattr(p, key) for p in line.points])[0] for key in ("lower", "upper"))
+    slope, error = line.slope_of(line.regret)
+    last, _ = line.slope_of(line.regret, last=2)
+    share = float(np.max(line.regret / [point.upper for point in line.points]))
+    slack = TOLERANCE + 2 * error
+    agrees = min(lower, upper) - slack <= slope <= max(lower, upper) + slack and share <= 1
+    return [
+        line.sweep.name,
+        line.sweep.label,
+        f"`{line.policy}`",
+        f"{lower:.2f}",
+        f"{slope:.2f} ± {error:.2f}",
+        f"{upper:.2f}",
+        f"{last:.2f}",
+        f"{share:.2g}",
+        yes(agrees),
+    ]
+
+
+def chart(study: Study, lines: list[Line]) -> None:
+    from research.validation.pictures import (  # slow to import, and of no use to the workers
+        save,
+        slope_panels,
+    )
+
+    rows = []
+    for line in lines:
+        for point, regret, error in zip(line.points, line.regret, line.error, strict=True):
+            low = point.lower * np.exp(np.mean(np.log(line.regret / [p.lower for p in line.points])))
+            rows.append(
+                {
+                    "panel": f"{line.sweep.name}: {line.sweep.label}",
+                    "policy": line.policy,
+                    "x": point.x,
+                    "regret": regret,
+                    "error": error,
+                    "promised": low,
+                }
+            )
+    save(study, "validation-slopes.png", slope_panels(rows))

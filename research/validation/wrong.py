@@ -1,0 +1,100 @@
+"""The price of a wrong assumption: every assumption's policy in a world made for each of them."""
+
+from __future__ import annotations
+
+from research.validation.keep import Study
+from research.validation.measures import LINEAR, grows
+from research.validation.page import picture, table, verdict, yes
+
+from truant.errors import NotIdentified
+from truant.lab.result import Simulation
+from truant.policies import named
+from truant.worlds import make
+
+POLICIES = (
+    "mcar-ucb",
+    "mar-ucb",
+    "mediator-mar-ucb",
+    "mnar-ucb",
+    "mediator-mnar-ucb",
+    "both-mnar-ucb",
+    "naive-ucb",
+    "zero-ucb",
+    "oracle-thompson",
+)
+# each with the policy that believes what is so
+WORLDS = {
+    "mcar": "mcar-ucb",
+    "mar-low": "mar-ucb",
+    "confounded": "mar-ucb",
+    "mediator-mar": "mediator-mar-ucb",
+    "mnar": "mnar-ucb",
+    "mnar-hidden": "mnar-ucb",
+    "mediator-mnar": "mediator-mnar-ucb",
+    "mediator-mnar-hidden": "mediator-mnar-ucb",
+    "both-mnar": "both-mnar-ucb",
+}
+
+
+def section(study: Study) -> list[str]:
+    runs, horizon = study.size(60, 3), study.size(100_000, 3000)
+    results = {world: in_world(study, world, horizon, runs) for world in WORLDS}
+    chart(study, results)
+    rows = [row(world, result) for world, result in results.items()]
+    return [
+        "## The price of a wrong assumption",
+        f"Mean regret after {horizon:,} rounds, {runs} runs; in bold the policy that believes what is so in the "
+        f"world of its row. An arrow: the second half of the rounds cost at least {LINEAR} of what the first did, "
+        "so that the regret still grows in step with the rounds. Not possible: the assumption refuses the world "
+        "(it needs a discrete outcome, or more levels). A row agrees if the right policy has no arrow and no wrong "
+        f"policy has less than half its regret. {verdict([r[-1] for r in rows], 'rows')}",
+        table(("world", *(f"`{policy}`" for policy in POLICIES), "agrees"), rows),
+        picture("validation-wrong.png", "Mean regret of every policy in every world"),
+    ]
+
+
+def in_world(study: Study, world: str, horizon: int, runs: int) -> Simulation:
+    policies = [policy for policy in POLICIES if possible(policy, world)]
+    return study.simulated(f"wrong-{world}-{runs}", world, policies, horizon, runs)
+
+
+def possible(policy: str, world: str) -> bool:
+    """Whether a policy accepts the setting of a world."""
+    try:
+        named(policy).curve(make(world).setting, 1000)
+    except NotIdentified:
+        return False
+    return True
+
+
+def mean(result: Simulation, policy: str) -> float:
+    return float(result.final[result.policies.index(policy)].mean())
+
+
+def row(world: str, result: Simulation) -> list[str]:
+    right = WORLDS[world]
+    cells = []
+    for policy in POLICIES:
+        if policy not in result.policies:
+            cells.append("not possible")
+            continue
+        figure = f"{mean(result, policy):,.0f}" + (" ↗" if grows(result, policy) else "")
+        cells.append(f"**{figure}**" if policy == right else figure)
+    rivals = [mean(result, policy) for policy in result.policies if policy not in (right, "oracle-thompson")]
+    return [world, *cells, yes(not grows(result, right) and mean(result, right) <= 2 * min(rivals))]
+
+
+def chart(study: Study, results: dict[str, Simulation]) -> None:
+    from research.validation.pictures import heat_map, save  # slow to import, and seldom needed
+
+    rows = [
+        {
+            "world": world,
+            "policy": policy,
+            "regret": mean(result, policy) if policy in result.policies else None,
+            "right": policy == WORLDS[world],
+        }
+        for world, result in results.items()
+        for policy in POLICIES
+    ]
+    save(study, "validation-wrong.png", heat_map(rows))

@@ -1,0 +1,169 @@
+"""Unkind worlds: skewed, rare and unequally noisy outcomes, where a normal width would trust the first pulls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from research.validation.keep import ROOT, Study
+from research.validation.measures import (
+    ERRORS,
+    LIMITS,
+    LINEAR,
+    MOST_STRAIGHT,
+    QUARTER,
+    STRAIGHT,
+    beside_naive,
+    halves,
+    plus_minus,
+    ratio,
+    regret,
+    straight,
+)
+from research.validation.page import standard_error, table, verdict, yes
+
+from truant.lab.result import Simulation
+from truant.worlds import from_table
+
+UNKIND = {
+    "conversion": "mar",
+    "zero-inflated": "mcar",
+    "rates": "mcar",
+    "jackpots": "mar",
+    "noisy-arm": "mar",
+    "noisy-level": "mar",
+    "rare-level": "mar",
+    "lognormal": "mcar",
+    "mnar-skewed": "mnar",
+}
+NORMAL = {"mar": "mar", "mar-low": "mar", "mediator-mar": "mediator-mar", "confounded": "mar"}
+NAIVE = ("naive-ucb", "naive-thompson")
+ORACLES = ("oracle-ucb", "oracle-thompson")
+ORACLES_STRAIGHT, SKEWED_STRAIGHT = 0.01, 0.05  # shares of runs; the second where outcomes hide themselves
+WILD = 10.0  # times the median, for a table of one's own
+COLUMNS = (
+    "world",
+    "policy",
+    "regret",
+    "median",
+    "of naive's",
+    "second half / first",
+    "straight",
+    "within limits",
+)
+VISITS = "examples/visits.csv"
+
+
+class Judged(NamedTuple):
+    """A row of the table and its verdict: "-" if nothing is promised."""
+
+    cells: list[str]
+    agrees: str
+
+
+def ours(assumption: str) -> list[str]:
+    """The policies of an assumption that are judged."""
+    return [f"{assumption}-ucb", f"{assumption}-ucb:horizon=unknown", f"{assumption}-thompson"]
+
+
+def section(study: Study) -> list[str]:
+    unkind = [row for world, assumption in UNKIND.items() for row in unkind_rows(study, world, assumption)]
+    normal = [row for world, assumption in NORMAL.items() for row in normal_rows(study, world, assumption)]
+    visits = visits_rows(study)
+    runs, horizon = sizes(study)
+    return [
+        "## Unkind worlds",
+        f"Regret after {horizon:,} rounds, {runs} runs, mean ± standard error. The worlds have revenue behind a rare "
+        "conversion, rare jackpots, unequal noise and the like (docs/lab.md describes them). Policies use the "
+        "assumption that holds in the world; oracles see every outcome. Of naive's: the ratio to the mean regret of "
+        f"`naive-ucb` in the same runs. {STRAIGHT}",
+        f"Limits: at most {MOST_STRAIGHT:.1%} straight runs ({ORACLES_STRAIGHT:.0%} for oracles). Where `naive-ucb` "
+        f"does not learn (second half above {LINEAR} of the first), truant's policies cost at most {QUARTER:g} of its "
+        "regret; where it learns, not more than it does. In `mnar-skewed`, where a rare level may hide itself, nobody "
+        f"learns fast: there the limits are naive's regret and {SKEWED_STRAIGHT:.0%} straight runs. Ratios are judged "
+        f"up to {ERRORS:.0f} standard errors. {counted(unkind)}",
+        table(COLUMNS, [row.cells for row in unkind]),
+        "### Nearly normal outcomes",
+        f"The same policies where outcomes are normal with one noise level, {study.size(100_000, 2000):,} rounds, "
+        f"{study.size(200, 4)} runs: what caution costs where it is not needed. {LIMITS} {counted(normal)}",
+        table(COLUMNS, [row.cells for row in normal]),
+        "### A table as a world",
+        f"`{VISITS}` as a world: each mail draws from what was observed after it. Limit: no run above {WILD:.0f} times "
+        f"the median. {counted(visits)}",
+        table((*COLUMNS[:-2], "worst run / median", COLUMNS[-1]), [row.cells for row in visits]),
+    ]
+
+
+def sizes(study: Study) -> tuple[int, int]:
+    """Runs and rounds in the unkind worlds."""
+    return study.size(400, 4), study.size(50_000, 1000)
+
+
+def counted(rows: Sequence[Judged]) -> str:
+    return verdict([row.agrees for row in rows if row.agrees != "-"], "rows")
+
+
+def unkind_rows(study: Study, world: str, assumption: str) -> list[Judged]:
+    runs, horizon = sizes(study)
+    policies = [*ours(assumption), *NAIVE, *ORACLES]
+    result = study.simulated(f"zoo-{world}-{runs}", world, policies, horizon, runs)
+    return [row(world, result, policy, unkind_verdict(world, result, policy)) for policy in policies]
+
+
+def unkind_verdict(world: str, result: Simulation, policy: str) -> str:
+    """Whether a policy keeps the limits of an unkind world."""
+    if policy in NAIVE:
+        return "-"
+    share = straight(result, policy).mean()
+    if policy in ORACLES:
+        return yes(share <= ORACLES_STRAIGHT)
+    if world == "mnar-skewed":
+        found, error = ratio(regret(result, policy), regret(result, "naive-ucb"))
+        return yes(found <= 1 + ERRORS * error and share <= SKEWED_STRAIGHT)
+    return yes(beside_naive(result, policy, price=1.0) and share <= MOST_STRAIGHT)
+
+
+def normal_rows(study: Study, world: str, assumption: str) -> list[Judged]:
+    runs, horizon = study.size(200, 4), study.size(100_000, 2000)
+    policies = [*ours(assumption), *NAIVE, *ORACLES]
+    result = study.simulated(f"zoo-normal-{world}-{runs}", world, policies, horizon, runs)
+    rows = []
+    for policy in policies:
+        agrees = "-"
+        if policy in ours(assumption):
+            within = beside_naive(result, policy)
+            agrees = yes(within and straight(result, policy).mean() <= MOST_STRAIGHT)
+        rows.append(row(world, result, policy, agrees))
+    return rows
+
+
+def visits_rows(study: Study) -> list[Judged]:
+    runs, horizon = sizes(study)
+    world = from_table(ROOT / VISITS, arm="mail", mediator="opened", outcome="spent")
+    policies = [*ours("mar"), "naive-ucb", "oracle-ucb"]
+    result = study.simulated(f"zoo-visits-{runs}", world, policies, horizon, runs)
+    rows = []
+    for policy in policies:
+        final = regret(result, policy)
+        worst = final.max() / max(float(np.median(final)), 1e-12)
+        agrees = yes(worst <= WILD) if policy in ours("mar") else "-"
+        cells = row("visits.csv", result, policy, agrees).cells
+        rows.append(Judged([*cells[:-2], f"{worst:.1f}", agrees], agrees))
+    return rows
+
+
+def row(world: str, result: Simulation, policy: str, agrees: str) -> Judged:
+    final, lines = regret(result, policy), straight(result, policy)
+    first, second = halves(result, policy)
+    cells = [
+        world,
+        f"`{policy}`",
+        plus_minus(final.mean(), standard_error(final), 0),
+        f"{np.median(final):,.0f}",
+        "1" if policy == "naive-ucb" else plus_minus(*ratio(final, regret(result, "naive-ucb"))),
+        f"{second.sum() / max(first.sum(), 1e-12):.2f}",
+        f"{lines.sum()} of {len(lines)}",
+        agrees,
+    ]
+    return Judged(cells, agrees)

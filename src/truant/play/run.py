@@ -1,0 +1,207 @@
+"""One run of one policy in one instance of a world: from parts to the compiled loop and back."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from truant.assumptions.assumption import note_nothing
+from truant.compile import link
+from truant.counts import Counts
+from truant.errors import InvalidValue
+from truant.play import loop
+from truant.policies import Policy
+from truant.setting import FloatArray, IntArray, Setting, whole_number
+from truant.worlds import World
+from truant.worlds.world import instance
+
+CHECKPOINTS = 160  # evenly spaced; some forty more are packed into the first of them
+LONGEST_DELAY = 10_000_000  # rounds: a run keeps 24 bytes for each outcome that is still to come
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that a run needs to know, but for its number."""
+
+    world: World | str
+    parameters: dict[str, Any]
+    policies: list[Policy]
+    horizon: int
+    seed: int
+    rounds: IntArray
+    delay: int = 0
+    minimize: bool = False
+
+    def instance(self, run: int) -> World:
+        """The instance that all policies of a run face."""
+        if isinstance(self.world, World):
+            world = self.world
+        else:
+            world = instance(self.world, np.random.default_rng(self._seeds(run)[0]), self.parameters)
+        return world.minimizing() if self.minimize and not world.setting.minimize else world
+
+    def generator(self, run: int) -> np.random.Generator:
+        """The run's stream of pulls: the same for every policy, whoever else takes part."""
+        return np.random.Generator(np.random.SFC64(self._seeds(run)[1]))
+
+    def _seeds(self, run: int) -> list[np.random.SeedSequence]:
+        return np.random.SeedSequence(self.seed, spawn_key=(run,)).spawn(2)
+
+
+def rounds_late(delay: object, horizon: int) -> int:
+    """The delay as a whole number of rounds, at most the horizon; or raises InvalidValue."""
+    rounds = whole_number("delay", delay, at_least=0)
+    if rounds > horizon:
+        raise InvalidValue(f"delay must be at most the horizon, {horizon:,} rounds, got {rounds:,}.")
+    if rounds > LONGEST_DELAY:
+        raise InvalidValue(
+            f"delay must be at most {LONGEST_DELAY:,} rounds, got {rounds:,}: outcomes that are still to come "
+            "are kept in memory."
+        )
+    return rounds
+
+
+class RunResult(NamedTuple):
+    """What one policy left after one run."""
+
+    finished: bool
+    regret: FloatArray  # at each of the rounds asked for
+    pulls: IntArray  # of each arm
+    counts: Counts
+    nanoseconds: float
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def checkpoints(horizon: int) -> IntArray:
+    """About 200 rounds at which regret is noted: even, denser at the start, half the horizon among them."""
+    even = np.ceil(np.linspace(0, horizon, CHECKPOINTS + 1)[1:])
+    early = np.geomspace(1, max(horizon / CHECKPOINTS, 1), 40)
+    rounds = np.unique(np.concatenate([even, early, [max(1, horizon // 2), horizon]]).astype(np.int64))
+    return rounds[rounds <= horizon]
+
+
+def play(
+    policy: Policy,
+    world: World,
+    rng: np.random.Generator,
+    horizon: int,
+    rounds: IntArray,
+    progress: IntArray | None = None,
+    stop: IntArray | None = None,
+    delay: int = 0,
+) -> RunResult:
+    """One run of one policy up to the last of `rounds`.
+
+    Parameters
+    ----------
+    policy, world, rng : who plays, where, and the stream of its pulls (read from where it is, and left there).
+    horizon : what the policy is told; `rounds` may end earlier.
+    rounds : when regret is noted.
+    progress : its first number counts the rounds that were noted.
+    stop : the run ends early when its first number is no longer 0.
+    delay : rounds after which an outcome enters the counts; those still to come at the end enter then.
+    """
+    seen = world.revealed() if policy.reveals else world
+    told = replace(seen.setting, minimize=world.setting.minimize)
+    setting = told.maximizing()
+    curve, index = policy.curve(setting, horizon), policy.index
+    z_grid = index.z_grid(curve.linear)
+    arms = setting.arms
+    counts = Counts.empty(setting)
+    table = counts.table if curve.discrete else counts.real().table
+    record, about = _recorder(told, curve.discrete)
+    pending = delay > 0 and index.counts_pending
+    regret, pulls = np.zeros(len(rounds)), np.zeros(arms, np.int64)
+    compiled = link(
+        loop.run,
+        draw=seen.draw,
+        record=record,
+        note_pull=curve.note_pull,
+        score_arm=curve.score_arm,
+        contribute=curve.contribute,
+        known=curve.known,
+        aim=index.aim,
+        update=index.update,
+        choose=index.choose,
+        POOLED=curve.pooled > 0,
+        DELAYED=delay > 0,
+        COUNTS_PENDING=pending,
+        STARTS_ANEW=pending and curve.note_pull is not note_nothing,
+        GUESSES_HORIZON=not index.horizon_known,
+    )
+    arguments = (
+        _own_generator(rng),
+        seen.tables,
+        world.gaps,
+        about,
+        curve.first_pulls,
+        float(curve.growth),
+        float(np.log(horizon)),
+        np.ascontiguousarray(curve.parameters),
+        np.zeros((arms, curve.memory(len(z_grid)))),
+        np.zeros(curve.pooled + curve.scratch),
+        np.zeros((arms + 1, curve.pooled)),
+        z_grid,
+        np.zeros((arms, len(z_grid))),
+        np.full((2, arms), curve.first_pulls),
+        index.parameters(),
+        np.zeros(index.memory(arms)),
+        table,
+        np.zeros(table.shape[1:]),
+        pulls,
+        np.zeros(arms, np.int64),
+        np.zeros((delay, 3)),
+        rounds,
+        regret,
+        np.zeros(1, np.int64) if progress is None else progress,
+        np.zeros(1, np.int64) if stop is None else stop,
+    )
+    start = time.thread_time_ns()
+    ending = compiled(*arguments)
+    nanoseconds = time.thread_time_ns() - start
+    if ending == loop.NO_SUCH_ARM:
+        raise InvalidValue(
+            f"The index of {policy.name!r} chose an arm that is not there; try check_index on it."
+        )
+    final = Counts(table, setting.levels if curve.discrete else None, setting.centre)
+    if told.minimize:
+        final = final.reflected()
+    return RunResult(ending == loop.FINISHED, regret, pulls, final, nanoseconds)
+
+
+_of_thread = threading.local()
+
+
+def _own_generator(rng: np.random.Generator) -> np.random.Generator:
+    """The thread's own generator, put where `rng` is.
+
+    Lean code never lets go of a generator that it was given: a new one for each run would cost some kilobytes a run.
+    """
+    if not hasattr(_of_thread, "generator"):
+        _of_thread.generator = np.random.Generator(np.random.SFC64())
+    own: np.random.Generator = _of_thread.generator
+    own.bit_generator.state = rng.bit_generator.state
+    return own
+
+
+def _recorder(setting: Setting, discrete: bool) -> tuple[Callable[..., float], FloatArray]:
+    """How an outcome of the world enters the counts; where less is better, it enters reflected."""
+    turned = setting.minimize
+    if setting.levels is None:
+        centre = np.array([setting.centre])
+        return (loop.record_reflected_outcome if turned else loop.record_real_outcome), centre
+    values = np.asarray(setting.levels) - setting.centre
+    about = np.append(-values if turned else values, np.nan)
+    if not discrete:
+        return loop.record_level_as_real, about
+    return (loop.record_reflected_level if turned else loop.record_level_outcome), about

@@ -1,0 +1,186 @@
+"""Reproduce: simulate what the figures need, judge their claims, write charts, data, summary and page."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from truant.charts import save_pictures
+from truant.errors import MissingExtra, unknown
+from truant.files import output_folder, output_path, written_whole
+from truant.lab.progress import progress_bar
+from truant.lab.simulate import plan_of
+from truant.lab.versions import versions
+from truant.report.document import write_page
+from truant.report.reproduction import Section
+from truant.reproduction.catalogue import COMMON, FIGURES
+from truant.reproduction.claims import Verdict, judged
+from truant.reproduction.data import save_data
+from truant.reproduction.figure import Figure
+from truant.reproduction.page import page, section
+from truant.reproduction.pictures import picture
+from truant.reproduction.results import Results
+from truant.reproduction.words import findings
+from truant.reproduction.work import Work
+from truant.setting import whole_number
+
+if TYPE_CHECKING:
+    from truant.reproduction.display import ReproductionDisplay
+
+DATA, SUMMARY, PAGE = "reproduction.parquet", "summary.json", "index.html"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What was made, and where it is."""
+
+    folder: Path
+    summary: dict[str, Any] = field(repr=False)
+    stopped: bool  # by an interrupt, before all figures were made
+
+    @property
+    def page(self) -> Path:
+        """The page with everything on it."""
+        return self.folder / PAGE
+
+    def __rich__(self) -> ReproductionDisplay:
+        from truant.reproduction.display import ReproductionDisplay
+
+        return ReproductionDisplay(self.summary)
+
+
+def reproduce(
+    figures: Sequence[str] | str | None = None,
+    *,
+    out: str | os.PathLike[str] = "reproduction",
+    quick: bool = False,
+    runs: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Reproduction:
+    """Make the paper's figures again, with its policies and with truant's, and see what becomes of its claims.
+
+    Parameters
+    ----------
+    figures : names, such as "mar-peaked"; all unless given.
+    out : folder for charts (PNG and SVG), data (Parquet), summary (JSON) and page (HTML); made if it is not there.
+    quick : a tenth of the rounds and half the runs.
+    runs : of every scene; those of the paper unless given.
+    seed : the same seed gives the same numbers, whatever the number of threads.
+    threads : how many runs at a time; all cores unless given.
+    progress : show a progress bar; by default if standard error is a terminal.
+
+    Returns
+    -------
+    Where everything is, and the summary; an interrupt (Ctrl-C) keeps the figures that were finished.
+    """
+    start = time.perf_counter()
+    wanted, left_out = _chosen(figures)
+    settings = {
+        "figures": [figure.name for figure in wanted],
+        "quick": bool(quick),
+        "runs": None if runs is None else whole_number("runs", runs, at_least=1),
+        "seed": whole_number("seed", seed, at_least=0),
+        "threads": None if threads is None else whole_number("threads", threads, at_least=1),
+    }
+    folder = output_folder(out)
+    for name in (DATA, SUMMARY, PAGE):
+        output_path(folder / name, (Path(name).suffix,))
+    results, done, verdicts = Results(), list[Figure](), dict[str, list[Verdict]]()
+    sections: list[Section] = []
+    try:
+        with progress_bar("reproducing (the first time compiles, too)", progress) as tell:
+            work = Work(wanted, settings, results, tell)
+            for figure in wanted:
+                work.play(figure)
+                verdicts[figure.name] = [judged(claim, results) for claim in figure.claims]
+                _draw(figure, results, folder)
+                sections.append(section(figure, results, verdicts[figure.name]))
+                done.append(figure)
+                work.drawn()
+    except KeyboardInterrupt:
+        if not done:
+            raise
+    summary = _summary(done, results, verdicts, settings, left_out)
+    save_data(folder / DATA, done, results)
+    summary["seconds"] = round(time.perf_counter() - start, 1)
+    _write(folder, done, sections[: len(done)], verdicts, summary)
+    return Reproduction(folder, summary, stopped=len(done) < len(wanted))
+
+
+def _write(
+    folder: Path,
+    figures: Sequence[Figure],
+    sections: Sequence[Section],
+    verdicts: dict[str, list[Verdict]],
+    summary: dict[str, Any],
+) -> None:
+    """The page and the summary."""
+    curves = {(curve.scene, curve.policy) for figure in figures for curve in figure.curves()}
+    every = [verdict for figure in figures for verdict in verdicts[figure.name]]
+    write_page(page(sections, len(curves), every, summary), folder / PAGE)
+    with written_whole(folder / SUMMARY) as temporary:
+        temporary.write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _chosen(figures: Sequence[str] | str | None) -> tuple[list[Figure], dict[str, str]]:
+    """The figures, and those that cannot be made here, with the reason; a figure asked for by name must be."""
+    names = [figures] if isinstance(figures, str) else list(dict.fromkeys(figures or FIGURES))
+    for name in names:
+        if name not in FIGURES:
+            raise unknown("figure", name, FIGURES)
+    chosen, left_out = list[Figure](), dict[str, str]()
+    for figure in (FIGURES[name] for name in names):
+        try:
+            for curve in figure.curves():
+                plan_of(curve.scene.world, curve.policy, 1, 0, {}).instance(0)
+        except MissingExtra as error:
+            if figures:
+                raise
+            left_out[figure.name] = str(error)
+        else:
+            chosen.append(figure)
+    return chosen, left_out
+
+
+def _draw(figure: Figure, results: Results, folder: Path) -> None:
+    for name in figure.versions:
+        png, svg = (folder / f"{figure.name}-{name}.{kind}" for kind in ("png", "svg"))
+        save_pictures(picture(figure, name, results), png, svg)
+
+
+def _summary(
+    figures: Sequence[Figure],
+    results: Results,
+    verdicts: dict[str, list[Verdict]],
+    settings: dict[str, Any],
+    left_out: dict[str, str],
+) -> dict[str, Any]:
+    return {
+        "settings": settings,
+        "versions": versions(),
+        "left_out": left_out,
+        "choices": list(COMMON),
+        "figures": [
+            {
+                "name": figure.name,
+                "title": figure.title,
+                "shows": figure.shows,
+                "findings": findings(figure, results),
+                "claims": [
+                    {"claim": v.claim, "ours": v.ours, "verdict": v.word, "figures": v.sentence}
+                    for v in verdicts[figure.name]
+                ],
+                "choices": list(figure.choices),
+                "note": figure.note,
+            }
+            for figure in figures
+        ],
+        "curves": [row for figure in figures for row in results.rows(figure)],
+    }

@@ -1,0 +1,172 @@
+"""What a sweep leaves: every run in one tidy Parquet file, and a row of figures for each point and policy."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from truant.errors import InvalidValue
+from truant.files import written_whole
+from truant.lab.versions import versions
+from truant.setting import FloatArray
+from truant.sweeps.study import Choice, Study, policy_of
+from truant.sweeps.table import Writer, parameter_columns, place_of
+from truant.sweeps.task import Parts, Task
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+    from rich.console import RenderableType
+
+UNDECIDED = 2.0  # standard errors, below which two policies are as good as each other
+
+
+@dataclass(frozen=True, repr=False)
+class SweepResult:
+    """A finished study: a row for each point and policy, and where everything is.
+
+    Parameters
+    ----------
+    study : what was run.
+    folder : where results.parquet, summary.json and index.html are.
+    rows : one dict for each point and policy.
+    seconds : wall time of this call; `kernel_seconds` is the time of all runs in the compiled loop, whenever made.
+    """
+
+    study: Study
+    folder: Path
+    rows: list[dict[str, Any]]
+    seconds: float
+    kernel_seconds: float
+
+    @property
+    def results(self) -> Path:
+        """Every run of every policy at every point, a row each."""
+        return self.folder / "results.parquet"
+
+    @property
+    def page(self) -> Path:
+        """The summary page."""
+        return self.folder / "index.html"
+
+    def table(self) -> pd.DataFrame:
+        """One row per point and policy: regret over the runs, who is best, and how far behind it the others are."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows)
+
+    def charts(self) -> dict[str, alt.TopLevelMixin]:
+        """The charts of the page, by name."""
+        from truant.sweeps.charts import sweep_charts
+
+        sections = sweep_charts(self.study, self.table())
+        return {figure.name: figure.chart for section in sections for figure in section}
+
+    def __repr__(self) -> str:
+        return f"SweepResult of {self.study.title!r}: {len(self.rows):,} rows in {os.fspath(self.folder)!r}"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<p>{html.escape(repr(self))}</p>{self.table().to_html(max_rows=20)}"
+
+    def __rich__(self) -> RenderableType:
+        from truant.lab.display import SweepDisplay
+
+        return SweepDisplay(self)
+
+    def summary(self) -> dict[str, Any]:
+        """The same as summary.json and `truant sweep --json`."""
+        return {
+            "title": self.study.title,
+            "runs": self.study.runs,
+            "seed": self.study.seed,
+            "minimize": self.study.minimize,
+            "results": str(self.results),
+            "page": str(self.page),
+            "seconds": round(self.seconds, 3),
+            "kernel_seconds": round(self.kernel_seconds, 3),
+            "versions": versions(),
+            "rows": self.rows,
+        }
+
+
+def gather(study: Study, tasks: Sequence[Task], parts: Parts, folder: Path, seconds: float) -> SweepResult:
+    """Put all parts into one file, in the study's order, and sum up each point; a point at a time in memory."""
+    columns = parameter_columns(study)
+    rows: list[dict[str, Any]] = []
+    nanoseconds = 0.0
+    with written_whole(folder / "results.parquet") as temporary, Writer(temporary, study, columns) as writer:
+        for _, of_point in itertools.groupby(tasks, key=lambda task: id(task.point)):
+            several = list(of_point)
+            point, choices = several[0].point, study.choices(several[0].point)
+            finals = []
+            figures: list[dict[str, Any]] = []
+            for choice in choices:
+                whole = _joined(parts, several, choice)
+                nanoseconds += float(whole["nanoseconds"].sum())
+                writer.add(point, choice, whole)
+                finals.append(whole["regret"])
+                figures.append(place_of(point, choice, columns) | _figures(whole))
+            for figure, comparison in zip(figures, _compared(choices, finals), strict=True):
+                rows.append(figure | comparison)
+    result = SweepResult(study, folder, rows, seconds, nanoseconds / 1e9)
+    with written_whole(folder / "summary.json") as temporary:
+        temporary.write_text(json.dumps(result.summary(), indent=2, default=list), encoding="utf-8")
+    from truant.sweeps.page import write
+
+    write(result)
+    return result
+
+
+def _joined(parts: Parts, tasks: Iterable[Task], choice: Choice) -> dict[str, FloatArray]:
+    tables = []
+    for task in tasks:
+        table = parts.read(task, choice.spec)
+        if table is None:  # it was there, or was written, a moment ago
+            raise InvalidValue(
+                f"A part of the results is gone or damaged: {parts.path(task.key(choice.spec))}; run the sweep again."
+            )
+        tables.append(table)
+    whole = pa.concat_tables(tables)
+    return {name: whole[name].to_numpy() for name in whole.column_names}
+
+
+def _figures(whole: Mapping[str, FloatArray]) -> dict[str, Any]:
+    final = whole["regret"]
+    runs, median = len(final), float(np.median(final))
+    sd = float(final.std(ddof=1)) if runs > 1 else 0.0
+    return {
+        "runs": runs,
+        "regret_mean": float(final.mean()),
+        "regret_sd": sd,
+        "regret_se": sd / runs**0.5 if runs > 1 else None,  # one run says nothing about how far runs differ
+        "regret_median": median,
+        "regret_p90": float(np.quantile(final, 0.9)),
+        "share_above_10x_median": float((final > 10 * median).mean()),
+        "regret_first_half_mean": float(whole["regret_first_half"].mean()),
+        "best_arm_share": float(whole["best_arm_share"].mean()),
+    }
+
+
+def _compared(choices: Sequence[Choice], finals: Sequence[FloatArray]) -> Iterator[dict[str, Any]]:
+    """Each policy beside the best, run by run; an oracle sees everything and takes no part."""
+    contest = [i for i, choice in enumerate(choices) if not policy_of(choice.spec).reveals]
+    best = min(contest, key=lambda i: finals[i].mean(), default=None)
+    for i, final in enumerate(finals):
+        if best is None or i not in contest:
+            yield {"best": False, "as_good": False, "behind_mean": None, "behind_se": None}
+            continue
+        behind = final - finals[best]
+        mean = float(behind.mean())
+        error = float(behind.std(ddof=1) / len(behind) ** 0.5) if len(behind) > 1 else None
+        as_good = i == best or error is None or mean <= UNDECIDED * error
+        yield {"best": i == best, "as_good": as_good, "behind_mean": mean, "behind_se": error}

@@ -1,0 +1,271 @@
+"""Reads a study from a TOML file, data only; whatever is wrong with it is said with file, place and remedy."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from truant import registry
+from truant.errors import InvalidValue, unknown
+from truant.play.run import rounds_late
+from truant.policies import named
+from truant.setting import LARGEST, switch, whole_number
+from truant.sweeps.study import Axis, Block, Choice, Study, at, shown
+from truant.sweeps.task import RUNS, tasks_of_a_point
+from truant.worlds.draws import number
+
+STUDY_KEYS = ("title", "description", "seed", "runs", "horizon", "delay", "minimize", "policies", "worlds")
+WORLD_KEYS = ("name", "title", "set", "vary", "horizon", "delay", "policies")
+POLICY_KEYS = ("name", "set", "vary")
+SPAN_KEYS = ("from", "to", "steps", "scale")
+MOST_TASKS = 1_000_000  # they are listed before they are handed out, some hundred bytes each
+MOST_CHOICES = 1_000  # policies of a world
+
+
+def read_study(path: str | os.PathLike[str]) -> Study:
+    """Read a study file; whatever is wrong with it is said with file, place and remedy."""
+    target, name = Path(path), os.fspath(path)
+    try:
+        source = target.read_text(encoding="utf-8-sig")  # some editors put a mark before the first letter
+        table = tomllib.loads(source)
+    except UnicodeDecodeError:
+        raise InvalidValue(
+            f"{name}: this is not a text in UTF-8; a study is a TOML file, e.g. study.toml."
+        ) from None
+    except OSError as error:
+        raise InvalidValue(
+            f"{name}: cannot be read ({error.strerror}); give the path of a TOML file."
+        ) from None
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # TOML's own, or numbers and brackets that Python will not read
+        raise InvalidValue(f"{name}: this is not valid TOML: {str(error).partition(';')[0]}.") from None
+    return study_of(table, file=name, source=source)
+
+
+def study_of(table: Mapping[str, Any], *, file: str = "study", source: str = "") -> Study:
+    """A study from what its file says."""
+    with at(file):
+        _known(table, STUDY_KEYS, "a study")
+        for key, example in (("worlds", '[[worlds]] with name = "mar"'), ("policies", '["mar-ucb"]')):
+            if key not in table and not (key == "policies" and _all_own_policies(table)):
+                raise InvalidValue(f"{key} is missing; a study needs it, e.g. {example}.")
+        worlds = _listed(table["worlds"], "worlds")
+        blocks = tuple(_block(number, world, table) for number, world in enumerate(worlds))
+        study = Study(
+            title=_text(table, "title", Path(file).stem),
+            description=_text(table, "description", ""),
+            seed=whole_number("seed", table.get("seed", 0), at_least=0),
+            runs=whole_number("runs", table.get("runs", 100), at_least=1),
+            blocks=blocks,
+            file=file,
+            source=source,
+            minimize=switch("minimize", table.get("minimize", False)),
+        )
+        points = sum(len(block.horizons) * len(block.delays) * _size(block.axes) for block in blocks)
+        if points * tasks_of_a_point(study.runs) > MOST_TASKS:
+            raise InvalidValue(
+                f"The study has {points:,} points with {study.runs:,} runs each, more than {MOST_TASKS:,} tasks of "
+                f"{RUNS} runs; vary fewer things, in fewer steps, or with fewer runs."
+            )
+    return study
+
+
+def _block(number: int, entry: Any, study: Mapping[str, Any]) -> Block:
+    with at(f"world {number + 1}"):
+        table = {"name": entry} if isinstance(entry, str) else entry
+        if not isinstance(table, Mapping):
+            raise InvalidValue(f"a world must be a name or a table with a name, got {entry!r}.")
+        _known(table, WORLD_KEYS, "a world")
+        name = _name(table, "mar")
+        part = registry.find("world", name)
+        fixed, axes = _settings(table)
+        for key in [*fixed, *(key for axis in axes for key in axis.name.split(","))]:
+            if key not in part.parameters:
+                raise unknown(f"parameter of world {name!r}:", key, part.parameters)
+        rounds = _rounds("horizon", table.get("horizon", study.get("horizon", 10_000)), at_least=1)
+        delays = _rounds("delay", table.get("delay", study.get("delay", 0)), at_least=0)
+        for delay in delays:
+            rounds_late(delay, min(rounds))
+        minimize = switch("minimize", study.get("minimize", False))
+        entries = _listed(table.get("policies", study.get("policies")), "policies")
+        choices = tuple(choice for n, policy in enumerate(entries) for choice in _choices(n, policy))
+        with at("policies"):
+            _different_policies([choice.spec for choice in choices])
+        title = _text(table, "title", name)
+        return Block(number, name, title, fixed, axes, rounds, choices, delays, minimize)
+
+
+def _rounds(key: str, value: Any, at_least: int) -> tuple[int, ...]:
+    """Numbers of rounds: one, a list or a span."""
+    with at(key):
+        several = _values(value if isinstance(value, list | Mapping) else [value])
+        if isinstance(
+            value, Mapping
+        ):  # values between the ends of a span are rounded: 5,623.4 rounds cannot be
+            several = tuple(round(number) for number in several)
+        rounds = tuple(whole_number(key, number, at_least=at_least) for number in several)
+        _different(rounds)
+    return rounds
+
+
+def _choices(number: int, entry: Any) -> Iterator[Choice]:
+    """A policy by name, or once for each value of what varies in it."""
+    with at(f"policy {number + 1}"):
+        table = {"name": entry} if isinstance(entry, str) else entry
+        if not isinstance(table, Mapping):
+            raise InvalidValue(f"a policy must be a name or a table with a name, got {entry!r}.")
+        _known(table, POLICY_KEYS, "a policy")
+        name = _name(table, "mar-ucb")
+        fixed, axes = _settings(table)
+        if _size(axes) > MOST_CHOICES:
+            raise InvalidValue(
+                f"{name} varies in {_size(axes):,} ways, more than {MOST_CHOICES:,}; vary less, or in fewer steps."
+            )
+        family = _spec(name, fixed)
+        for settings in itertools.product(*(axis.settings() for axis in axes)):
+            varied = {key: value for setting in settings for key, value in setting.items()}
+            spec = _spec(name, {**fixed, **varied})
+            named(spec)  # an unknown name or parameter is refused here
+            yield Choice(spec, family, varied)
+
+
+def _spec(name: str, parameters: Mapping[str, Any]) -> str:
+    """The policy's name with its parameters, as on the command line."""
+    if not parameters:
+        return name
+    for key, value in parameters.items():
+        if key in registry.parse(name)[1]:
+            raise InvalidValue(f"{key} is given twice, in the name {name!r} and beside it; leave one out.")
+        if isinstance(value, str) and ("," in value or "=" in value):
+            raise InvalidValue(f"{key} must be a text without commas and equals signs, got {value!r}.")
+    written = ",".join(f"{key}={_written(value)}" for key, value in parameters.items())
+    return f"{name}{',' if ':' in name else ':'}{written}"
+
+
+def _written(value: Any) -> str:
+    """A value as it is read again, to the last digit."""
+    if isinstance(value, tuple):
+        return ",".join(map(_written, value))
+    return repr(value) if isinstance(value, float) and float(shown(value)) != value else shown(value)
+
+
+def _settings(table: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Axis, ...]]:
+    """What is set, and what varies."""
+    fixed, vary = table.get("set", {}), table.get("vary", {})
+    for key, value in (("set", fixed), ("vary", vary)):
+        if not isinstance(value, Mapping):
+            raise InvalidValue(f"{key} must be a table, e.g. {key} = {{ gamma = 0.5 }}, got {value!r}.")
+    fixed = {key: _plain(f"set.{key}", value) for key, value in fixed.items()}
+    axes = []
+    for key, value in vary.items():
+        with at(f"vary.{key}"):
+            axes.append(Axis(",".join(part.strip() for part in key.split(",")), _values(value)))
+            _different(axes[-1].values)
+    names = [*fixed, *(name for axis in axes for name in axis.name.split(","))]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidValue(f"{name} is given twice; a parameter is either set or varied, once.")
+    return fixed, tuple(axes)
+
+
+def _values(value: Any) -> tuple[Any, ...]:
+    """A list of values, or a span {from, to, steps, scale}."""
+    if isinstance(value, Mapping):
+        return _span(value)
+    if not isinstance(value, list) or not value:
+        raise InvalidValue(
+            f"must be a list of values, or {{ from = 0.1, to = 1.0, steps = 10 }}, got {value!r}."
+        )
+    return tuple(_plain("a value", item) for item in value)
+
+
+def _span(table: Mapping[str, Any]) -> tuple[float, ...]:
+    _known(table, SPAN_KEYS, "a span")
+    for key in ("from", "to", "steps"):
+        if key not in table:
+            raise InvalidValue(f"a span needs {key}, e.g. {{ from = 0.1, to = 1.0, steps = 10 }}.")
+    low, high = (number(end, table[end]) for end in ("from", "to"))
+    steps = whole_number("steps", table["steps"], at_least=2)
+    scale = table.get("scale", "linear")
+    if scale not in ("linear", "log"):
+        raise InvalidValue(f"scale must be 'linear' or 'log', got {scale!r}.")
+    if scale == "log" and min(low, high) <= 0:
+        raise InvalidValue(f"a logarithmic span must be above 0, got {low:g} to {high:g}.")
+    if steps > MOST_TASKS:
+        raise InvalidValue(f"steps must be at most {MOST_TASKS:,}, got {steps:,}.")
+    numbers = np.geomspace(low, high, steps) if scale == "log" else np.linspace(low, high, steps)
+    rounded = [float(f"{value:.12g}") for value in numbers]  # .3 and not .30000000000000004
+    return tuple(int(value) if value.is_integer() else value for value in rounded)
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Numbers, texts, true and false, and lists of them."""
+    if isinstance(value, list):
+        return tuple(_plain(name, item) for item in value)
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise InvalidValue(f"{name} must be at most {LARGEST:,} as a whole number; write it as 1e30, or so.")
+    if not isinstance(value, bool | int | float | str):
+        raise InvalidValue(f"{name} must be a number, a text, true, false or a list of these, got {value!r}.")
+    return value
+
+
+def _different(values: Sequence[Any]) -> None:
+    if len(set(values)) < len(values):
+        twice = next(value for value in values if values.count(value) > 1)
+        raise InvalidValue(f"{shown(twice)} is there twice; name each once.")
+
+
+def _different_policies(specs: Sequence[str]) -> None:
+    """No policy twice, however it is written."""
+    parsed = [registry.parse(spec) for spec in specs]
+    for i, spec in enumerate(specs):
+        first = parsed.index(parsed[i])
+        if first < i:
+            also = "" if specs[first] == spec else f", once written {specs[first]}"
+            raise InvalidValue(f"{spec} is there twice{also}; name each once.")
+
+
+def _known(table: Mapping[str, Any], keys: Sequence[str], of: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise unknown(f"key of {of}:", key, keys)
+
+
+def _name(table: Mapping[str, Any], example: str) -> str:
+    name = table.get("name")
+    if not isinstance(name, str):
+        raise InvalidValue(f'name must be a text, e.g. name = "{example}", got {name!r}.')
+    return name
+
+
+def _text(table: Mapping[str, Any], key: str, default: str) -> str:
+    value = table.get(key, default)
+    if not isinstance(value, str):
+        raise InvalidValue(f"{key} must be a text, got {value!r}.")
+    return value
+
+
+def _listed(value: Any, key: str) -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise InvalidValue(f"{key} must be a list with at least one entry, got {value!r}.")
+    return value
+
+
+def _all_own_policies(table: Mapping[str, Any]) -> bool:
+    worlds = table.get("worlds")
+    return isinstance(worlds, list) and all(isinstance(w, Mapping) and "policies" in w for w in worlds)
+
+
+def _size(axes: Sequence[Axis]) -> int:
+    size = 1
+    for axis in axes:
+        size *= len(axis.values)
+    return size

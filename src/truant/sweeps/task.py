@@ -1,0 +1,194 @@
+"""The tasks of a sweep: some runs of some policies at one point; what each leaves, and where it is kept."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from truant import registry
+from truant.errors import InvalidValue
+from truant.files import written_whole
+from truant.play.run import play
+from truant.setting import FloatArray, IntArray
+from truant.sweeps.study import Point, Study, at, fingerprint, plan_at
+
+RUNS = 100  # of a task, at least: less would cost more to hand out than to do
+CODE = (  # decides the numbers
+    *("assumptions", "indices", "worlds", "policies", "counts.py", "setting.py", "compile.py"),
+    *("play", "sweeps/study.py", "sweeps/task.py"),
+)
+COLUMNS = ("regret", "regret_first_half", "best_arm_share", "nanoseconds")  # of a part, a row per run
+SCHEMA = pa.schema([(name, pa.float64()) for name in COLUMNS])
+
+Columns = dict[str, FloatArray]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Runs `first` to `first + runs - 1` of some policies at a point."""
+
+    seed: int
+    point: Point
+    fingerprint: str
+    policies: tuple[str, ...]
+    first: int
+    runs: int
+
+    @property
+    def rounds(self) -> int:
+        """How much there is to do."""
+        return self.point.horizon * self.runs * len(self.policies)
+
+    def key(self, policy: str) -> str:
+        """A name for all that decides the numbers of a policy's runs, wherever they are asked for."""
+        what = {
+            "code": _code(),
+            "parts": _foreign_code(self.point.world, policy),
+            "world": self.point.world,
+            "parameters": dict(self.point.parameters),
+            "instance": self.fingerprint,
+            "horizon": self.point.horizon,
+            "delay": self.point.delay,
+            "minimize": self.point.minimize,
+            "policy": policy,
+            "seed": self.seed,
+            "first": self.first,
+            "runs": self.runs,
+        }
+        return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def tasks(study: Study, fingerprints: Sequence[str]) -> Iterator[Task]:
+    """All tasks of a study, in its order."""
+    for point, instance in zip(study.points(), fingerprints, strict=True):
+        policies = tuple(choice.spec for choice in study.choices(point))
+        for first, runs in chunks(study.runs):
+            yield Task(study.seed, point, instance, policies, first, runs)
+
+
+def chunks(runs: int) -> list[tuple[int, int]]:
+    """(first, how many): a hundred each, and what is left over with the last."""
+    count = tasks_of_a_point(runs)
+    return [(i * RUNS, RUNS if i < count - 1 else runs - i * RUNS) for i in range(count)]
+
+
+def tasks_of_a_point(runs: int) -> int:
+    """How many tasks the runs at a point are."""
+    return max(1, runs // RUNS)
+
+
+def work(number: int, task: Task, stop: IntArray | None = None) -> tuple[int, dict[str, Columns] | None]:
+    """Do a task: for each policy a column of each figure, a row per run; None if it was stopped."""
+    plan = plan_at(task.seed, task.point, task.policies)
+    done = {policy: {name: np.empty(task.runs) for name in COLUMNS} for policy in task.policies}
+    for row in range(task.runs):
+        run = task.first + row
+        with at(f"{task.point.words}: run {run}"):
+            world = plan.instance(run)
+            for policy in plan.policies:
+                rng = plan.generator(run)
+                ended = play(policy, world, rng, plan.horizon, plan.rounds, stop=stop, delay=plan.delay)
+                if not ended.finished or (stop is not None and stop[0]):
+                    return number, None
+                columns = done[policy.name]
+                columns["regret"][row] = ended.regret[-1]
+                columns["regret_first_half"][row] = ended.regret[0]
+                columns["best_arm_share"][row] = ended.pulls[world.best].sum() / ended.pulls.sum()
+                columns["nanoseconds"][row] = ended.nanoseconds
+    if fingerprint(plan.instance(0)) != task.fingerprint:  # its numbers would be kept under the wrong name
+        raise InvalidValue(
+            f"{task.point.words}: this world is no longer what it was when the sweep began; did its data change? "
+            "Run the sweep again."
+        )
+    return number, done
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The folder of what is done: a Parquet file for each policy of each task, whole or not there."""
+
+    folder: Path
+
+    def path(self, key: str) -> Path:
+        """Where a part is kept."""
+        return self.folder / key[:2] / f"{key}.parquet"
+
+    def missing(self, task: Task) -> Task | None:
+        """What is left to do of a task; None if nothing is."""
+        left = tuple(policy for policy in task.policies if self.read(task, policy) is None)
+        return replace(task, policies=left) if left else None
+
+    def write(self, task: Task, done: dict[str, Columns]) -> None:
+        """Keep what a task left."""
+        for policy, columns in done.items():
+            path = self.path(task.key(policy))
+            with written_whole(path) as temporary:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                pq.write_table(pa.table(columns), temporary, compression="zstd", write_page_checksum=True)
+
+    def read(self, task: Task, policy: str) -> Any | None:
+        """The columns of a policy's runs; None if they are not there, or damaged."""
+        path = self.path(task.key(policy))
+        try:
+            table = pq.ParquetFile(path, page_checksum_verification=True).read() if path.exists() else None
+        except (OSError, pa.ArrowException, UnicodeDecodeError):
+            return None
+        whole = table is not None and table.num_rows == task.runs and table.schema.equals(SCHEMA)
+        return table if whole else None
+
+
+@functools.cache
+def _code() -> str:
+    """A name for the code that decides the numbers."""
+    home = Path(inspect.getfile(registry)).parent
+    digest = hashlib.sha256(f"numpy {np.__version__} numba {numba.__version__}".encode())
+    for place in CODE:
+        digest.update(_digest(home / place))
+    return digest.hexdigest()[:16]
+
+
+def _digest(place: Path) -> bytes:
+    """Of a file, or of all modules in a folder."""
+    files = sorted(place.rglob("*.py")) if place.is_dir() else [place]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).digest()
+
+
+@functools.cache
+def _foreign_code(*specs: str) -> str:
+    """The same for parts of other packages: all modules of the packages that they come from."""
+    digest = hashlib.sha256()
+    for spec in specs:
+        name = registry.parse(spec)[0]
+        for kind in registry.ROOMS:
+            for known in registry.names(kind):
+                if known == name or (kind in ("assumption", "index") and known in name):
+                    digest.update(_package_code(_package(registry.find(kind, known).factory)))
+    return digest.hexdigest()[:16]
+
+
+def _package(factory: Any) -> str:
+    """The package, or the module that stands alone, in which a class or function was written."""
+    while isinstance(factory, functools.partial):
+        factory = factory.func
+    return str(factory.__module__).partition(".")[0]
+
+
+@functools.cache
+def _package_code(name: str) -> bytes:
+    if name == "truant":  # that is `_code`
+        return b""
+    package = sys.modules[name]
+    places = getattr(package, "__path__", None) or [getattr(package, "__file__", None)]
+    return b"".join(_digest(Path(place)) for place in places if place)

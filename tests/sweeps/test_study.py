@@ -1,0 +1,262 @@
+"""Study files: what they mean, and a refusal with file, place and remedy for whatever is wrong."""
+
+import itertools
+
+import pytest
+
+from truant.errors import TruantError, UnknownName
+from truant.sweeps.study import check
+from truant.sweeps.study_file import read_study, study_of
+
+SMALL = {"policies": ["naive-ucb"], "worlds": ["mcar"]}
+
+
+def points(table):
+    return [(p.world, dict(p.parameters), p.horizon) for p in study_of(table).points()]
+
+
+def test_every_combination_of_what_varies():
+    world = {"name": "mar", "set": {"sd": 2.0}, "vary": {"gamma": [0.5, [0.1, 0.4]], "K": [2, 3, 4]}}
+    found = points({"policies": ["mar-ucb"], "horizon": [1e3, 500], "worlds": [world, "mcar"]})
+    expected = [
+        ("mar", {"sd": 2.0, "gamma": gamma, "K": K}, horizon)
+        for horizon, gamma, K in itertools.product((1000, 500), (0.5, (0.1, 0.4)), (2, 3, 4))
+    ]
+    assert found == [*expected, ("mcar", {}, 1000), ("mcar", {}, 500)]
+    assert all(isinstance(horizon, int) for _, _, horizon in found)
+
+
+def test_parameters_that_vary_together():
+    world = {"name": "mnar-clear", "vary": {"K, L": [2, 3]}}
+    assert [p for _, p, _ in points(SMALL | {"worlds": [world]})] == [{"K": 2, "L": 2}, {"K": 3, "L": 3}]
+
+
+def test_spans():
+    def values(span, key="gamma"):
+        return [p[key] for _, p, _ in points(SMALL | {"worlds": [{"name": "mar", "vary": {key: span}}]})]
+
+    assert values({"from": 0.1, "to": 0.4, "steps": 4}) == [0.1, 0.2, 0.3, 0.4]
+    assert values({"from": 2, "to": 20, "steps": 4}, "K") == [2, 8, 14, 20]
+    assert values({"from": 0.01, "to": 1, "steps": 3, "scale": "log"}) == [0.01, 0.1, 1]
+    assert all(isinstance(K, int) for K in values({"from": 2, "to": 20, "steps": 4}, "K"))
+    horizons = [
+        horizon
+        for _, _, horizon in points(SMALL | {"horizon": {"from": 1e3, "to": 1e6, "steps": 4, "scale": "log"}})
+    ]
+    assert horizons == [1000, 10_000, 100_000, 1_000_000]
+    between = {"from": 1000, "to": 10_000, "steps": 3, "scale": "log"}
+    assert [horizon for _, _, horizon in points(SMALL | {"horizon": between})] == [1000, 3162, 10_000]
+
+
+def test_policies_that_vary():
+    entry = {"name": "mar-ucb", "set": {"kappa": 2}, "vary": {"level": [0.5, "cautious"]}}
+    (block,) = study_of(SMALL | {"policies": ["naive-ucb", entry]}).blocks
+    assert [choice.spec for choice in block.choices] == [
+        "naive-ucb",
+        "mar-ucb:kappa=2,level=0.5",
+        "mar-ucb:kappa=2,level=cautious",
+    ]
+    assert [choice.family for choice in block.choices] == ["naive-ucb", "mar-ucb:kappa=2", "mar-ucb:kappa=2"]
+    assert [dict(choice.varied) for choice in block.choices] == [{}, {"level": 0.5}, {"level": "cautious"}]
+
+
+def test_the_value_of_a_policy_is_kept_to_the_last_digit():
+    entry = {"name": "mar-ucb", "vary": {"level": [0.1, 0.1 + 1e-15, 1 / 3, 2.0]}}
+    (block,) = study_of(SMALL | {"policies": [entry]}).blocks
+    assert [choice.spec for choice in block.choices] == [
+        "mar-ucb:level=0.1",
+        "mar-ucb:level=0.100000000000001",
+        "mar-ucb:level=0.3333333333333333",
+        "mar-ucb:level=2",
+    ]
+
+
+def test_a_world_may_have_policies_and_a_horizon_of_its_own():
+    own = {"name": "mar", "policies": ["mar-ucb"], "horizon": 7}
+    first, second = study_of({"policies": ["naive-ucb"], "worlds": ["mcar", own]}).blocks
+    assert ([c.spec for c in first.choices], first.horizons) == (["naive-ucb"], (10_000,))
+    assert ([c.spec for c in second.choices], second.horizons) == (["mar-ucb"], (7,))
+    assert len(study_of({"worlds": [own]}).blocks) == 1  # then nothing need be said for all
+
+
+def test_the_fingerprint_is_that_of_the_instance():
+    def of(**world):
+        return check(study_of(SMALL | {"worlds": [{"name": "mar", **world}]}))
+
+    assert of() == of()
+    assert of() != of(set={"K": 4})
+    assert of() != check(study_of(SMALL | {"seed": 1, "worlds": ["mar"]}))
+    assert len(set(of(vary={"gamma": [0.5, 0.6, 0.7]}))) == 3
+
+
+def test_the_fingerprint_knows_what_policies_are_told(tmp_path):
+    """Outcomes -1 and 3 have the mean of 0 and 2, and come as often."""
+
+    def of(*outcomes):
+        rows = [f"{arm},{outcome}" for arm in "ab" for outcome in outcomes]
+        (tmp_path / "rows.csv").write_text("\n".join(["arm,y", *rows]))
+        table = {"data": str(tmp_path / "rows.csv"), "arm": "arm", "outcome": "y"}
+        return check(study_of(SMALL | {"worlds": [{"name": "table", "set": table}]}))
+
+    assert of(0, 2) == of(0, 2)
+    assert of(0, 2) != of(-1, 3)
+
+
+MAR = '[[worlds]]\nname = "mar"\n'
+NAIVE = 'policies = ["naive-ucb"]\n'
+BAD = {
+    "not toml": ("policies = [1\nruns 5\n", ["not valid TOML", "line 2"]),
+    "unknown key": (NAIVE + "run = 5\n" + MAR, ["Unknown key of a study: 'run'", "did you mean 'runs'?"]),
+    "no worlds": (NAIVE, ["worlds is missing", '[[worlds]] with name = "mar"']),
+    "no policies": (MAR, ["policies is missing", '["mar-ucb"]']),
+    "empty policies": ("policies = []\n" + MAR, ["policies must be a list with at least one entry"]),
+    "worlds not a list": (NAIVE + 'worlds = "mar"\n', ["worlds must be a list with at least one entry"]),
+    "unknown world": (NAIVE + '[[worlds]]\nname = "mra"\n', ["world 1", "did you mean 'mar'?"]),
+    "no name": (NAIVE + "[[worlds]]\nset = {}\n", ["world 1", 'name = "mar"', "got None"]),
+    "unknown world key": (NAIVE + MAR + "varies = {}\n", ["world 1", "'varies'", "did you mean 'vary'?"]),
+    "unknown parameter": (
+        NAIVE + MAR + "[[worlds]]\nname = 'mar'\nvary = { gama = [1] }\n",
+        ["world 2", "parameter of world 'mar': 'gama'", "did you mean 'gamma'?"],
+    ),
+    "wrong type": (NAIVE + 'runs = "many"\n' + MAR, ["runs must be a whole number, got 'many'"]),
+    "huge runs": (NAIVE + f"runs = 1{'0' * 400}\n" + MAR, ["runs must be at most", "got inf"]),
+    "huge horizon": (NAIVE + f"horizon = 1{'0' * 400}\n" + MAR, ["world 1: horizon", "must be at most"]),
+    "more digits than Python reads": (NAIVE + f"runs = 1{'0' * 5000}\n" + MAR, ["not valid TOML", "digits"]),
+    "brackets without end": (NAIVE + MAR + f"set = {{ sd = {'[' * 3000}", ["not valid TOML", "recursion"]),
+    "huge value": (NAIVE + MAR + f"set = {{ sd = 1{'0' * 30} }}\n", ["set.sd must be at most", "as 1e30"]),
+    "huge end of a span": (
+        NAIVE + MAR + f"vary = {{ sd = {{ from = 1, to = 1{'0' * 400}, steps = 2 }} }}\n",
+        ["vary.sd", "to must be a finite number, got inf"],
+    ),
+    "huge text of a policy": (
+        f'policies = ["mar-ucb:level=1{"0" * 5000}"]\n' + MAR,
+        ["policy 1", "level must be a positive number", "got inf"],
+    ),
+    "no runs": (NAIVE + "runs = 0\n" + MAR, ["runs must be a whole number of at least 1, got 0"]),
+    "negative seed": (NAIVE + "seed = -1\n" + MAR, ["seed must be a whole number of at least 0, got -1"]),
+    "wrong title": (NAIVE + "title = 3\n" + MAR, ["title must be a text, got 3"]),
+    "bad horizon": (NAIVE + "horizon = [10, 0]\n" + MAR, ["world 1: horizon", "at least 1, got 0"]),
+    "horizon twice": (NAIVE + "horizon = [10, 10]\n" + MAR, ["world 1: horizon", "10 is there twice"]),
+    "value out of range": (
+        NAIVE + MAR + "vary = { gamma = [0.5, 1.5] }\n",
+        ["world 1", "gamma=1.5", "(0, 1]"],
+    ),
+    "not a list": (
+        NAIVE + MAR + "vary = { gamma = 0.5 }\n",
+        ["world 1: vary.gamma", "list of values", "got 0.5"],
+    ),
+    "empty list": (NAIVE + MAR + "vary = { gamma = [] }\n", ["world 1: vary.gamma", "got []"]),
+    "value twice": (NAIVE + MAR + "vary = { gamma = [0.5, 0.5] }\n", ["vary.gamma", "0.5 is there twice"]),
+    "vary is no table": (NAIVE + MAR + "vary = 3\n", ["world 1", "vary must be a table", "got 3"]),
+    "set and varied": (
+        NAIVE + MAR + "set = { gamma = 0.5 }\nvary = { gamma = [0.5] }\n",
+        ["world 1", "gamma is given twice", "either set or varied"],
+    ),
+    "a table as value": (NAIVE + MAR + "set = { gamma = { low = 1 } }\n", ["set.gamma must be a number"]),
+    "a date": (NAIVE + MAR + "set = { gamma = 2020-01-01 }\n", ["set.gamma must be a number"]),
+    "span without to": (NAIVE + MAR + "vary = { gamma = { from = 1 } }\n", ["vary.gamma", "a span needs to"]),
+    "span key": (NAIVE + MAR + "vary = { gamma = { from = 1, til = 2 } }\n", ["vary.gamma", "'til'"]),
+    "span text": (
+        NAIVE + MAR + 'vary = { gamma = { from = "a", to = 1, steps = 2 } }\n',
+        ["vary.gamma", "from must be a number, got 'a'"],
+    ),
+    "span log": (
+        NAIVE + MAR + 'vary = { gamma = { from = 0, to = 1, steps = 2, scale = "log" } }\n',
+        ["vary.gamma", "must be above 0, got 0 to 1"],
+    ),
+    "span scale": (
+        NAIVE + MAR + 'vary = { gamma = { from = 0.1, to = 1, steps = 2, scale = "ln" } }\n',
+        ["vary.gamma", "scale must be 'linear' or 'log', got 'ln'"],
+    ),
+    "span of one": (
+        NAIVE + MAR + "vary = { gamma = { from = 0.1, to = 1, steps = 1 } }\n",
+        ["vary.gamma", "steps must be a whole number of at least 2, got 1"],
+    ),
+    "broken levels": (
+        NAIVE + MAR + "vary = { K = [2.5] }\n",
+        ["world 1", "K=2.5", "K must be a whole number"],
+    ),
+    "unknown policy": ('policies = ["mar-ubc"]\n' + MAR, ["policy 1", "did you mean 'mar-ucb'?"]),
+    "policy type": ("policies = [3]\n" + MAR, ["policy 1", "must be a name or a table with a name, got 3"]),
+    "policy parameter": (
+        'policies = ["naive-ucb", { name = "mar-ucb", vary = { lvel = [1] } }]\n' + MAR,
+        ["policy 2", "'lvel'", "did you mean 'level'?"],
+    ),
+    "policy value": (
+        'policies = [{ name = "mar-ucb", vary = { level = [1, -1] } }]\n' + MAR,
+        ["policy 1", "level must be a positive number", "got -1"],
+    ),
+    "policy twice": ('policies = ["mar-ucb", "mar-ucb"]\n' + MAR, ["policies", "mar-ucb is there twice"]),
+    "impossible": (
+        'policies = ["mnar-ucb"]\n' + MAR,
+        [
+            "world 1 (mar, horizon=10,000)",
+            "policy 'mnar-ucb'",
+            "discrete",
+            "give the world its own `policies`",
+        ],
+    ),
+    "impossible at one point": (
+        'policies = ["mnar-ucb"]\n[[worlds]]\nname = "mnar"\nvary = { K = [5, 4] }\n',
+        ["world 1 (mnar, K=4, horizon=10,000)", "policy 'mnar-ucb'", "or vary less"],
+    ),
+    "too large": (
+        NAIVE
+        + MAR
+        + "vary = { gamma = { from = 0.1, to = 1, steps = 2000 }, sd = { from = 1, to = 2, steps = 600 } }",
+        ["1,200,000 points", "fewer steps"],
+    ),
+    "too many runs": (NAIVE + "runs = 1e12\n" + MAR, ["1,000,000,000,000 runs", "or with fewer runs"]),
+    "a policy in too many ways": (
+        'policies = [{ name = "mar-ucb", vary = { level = { from = 1, to = 2, steps = 1e6 }, '
+        "kappa = { from = 1, to = 2, steps = 1e6 } } }]\n" + MAR,
+        ["policy 1", "1,000,000,000,000 ways"],
+    ),
+    "a policy's parameter twice": (
+        'policies = [{ name = "mar-ucb:level=1", vary = { level = [2, 3] } }]\n' + MAR,
+        ["policy 1", "level is given twice, in the name 'mar-ucb:level=1'"],
+    ),
+    "two parameters in one text": (
+        'policies = [{ name = "mar-ucb", set = { level = "cautious,kappa=3" } }]\n' + MAR,
+        ["policy 1", "level must be a text without commas", "got 'cautious,kappa=3'"],
+    ),
+    "a policy twice, written in two ways": (
+        'policies = ["mar-ucb:level=1,kappa=2", " mar-ucb:kappa=2.0, level=1.0"]\n' + MAR,
+        ["world 1: policies", "is there twice, once written mar-ucb:level=1,kappa=2;"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_are_refused_with_file_place_and_remedy(tmp_path, name):
+    text, parts = BAD[name]
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(TruantError) as refusal:
+        check(read_study(path))
+    message = str(refusal.value)
+    assert message.startswith(f"{path}: ")
+    for part in parts:
+        assert part in message
+    assert "\n" not in message.strip()
+
+
+def test_what_cannot_be_read(tmp_path):
+    with pytest.raises(TruantError, match=r"nowhere\.toml: cannot be read"):
+        read_study(tmp_path / "nowhere.toml")
+    (tmp_path / "noise.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(TruantError, match="not a text in UTF-8"):
+        read_study(tmp_path / "noise.toml")
+    with pytest.raises(TruantError, match="cannot be read"):
+        read_study(tmp_path)
+
+
+def test_a_mark_before_the_first_letter(tmp_path):
+    (tmp_path / "s.toml").write_text(NAIVE + MAR, encoding="utf-8-sig")
+    assert read_study(tmp_path / "s.toml").source == NAIVE + MAR
+
+
+def test_the_kind_of_error_is_kept(tmp_path):
+    (tmp_path / "s.toml").write_text(NAIVE + '[[worlds]]\nname = "mra"\n')
+    with pytest.raises(UnknownName):
+        read_study(tmp_path / "s.toml")

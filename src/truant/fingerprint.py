@@ -78,20 +78,16 @@ def source_file(name: str) -> Path | None:
     if module is not None:
         file = getattr(module, "__file__", None)
         return Path(file) if file and file.endswith(".py") else None
-    folders = [Path(folder) for folder in _package_folders(top)]
-    for folder in folders if inner else []:
-        for candidate in (folder.joinpath(*inner).with_suffix(".py"), folder.joinpath(*inner, "__init__.py")):
+    package = sys.modules.get(top)
+    spec = PathFinder.find_spec(top) if package is None else None
+    if not inner:
+        return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
+    for folder in getattr(package, "__path__", None) or (spec and spec.submodule_search_locations) or []:
+        place = Path(folder).joinpath(*inner)
+        for candidate in (place.with_suffix(".py"), place / "__init__.py"):
             if candidate.is_file():
                 return candidate
     return None
-
-
-def _package_folders(top: str) -> list[str]:
-    package = sys.modules.get(top)
-    if package is not None:
-        return list(getattr(package, "__path__", []))
-    spec = PathFinder.find_spec(top)
-    return list(spec.submodule_search_locations or []) if spec else []
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 PYTHON := .venv/bin/python
 READY := .venv/.ready
 
-.PHONY: demo picture test check study ablations bench clean
+.PHONY: demo picture test check study bench clean
 
 demo: $(READY)
 	@.venv/bin/truant reproduce --quick --out out/reproduction
@@ -25,15 +25,13 @@ check: $(READY)
 	@$(PYTHON) -m mypy
 	@.venv/bin/lint-imports
 
+# what was computed with the present code is kept in out/research: it goes on where it was stopped
 study: $(READY)
-	@$(PYTHON) research/validation/run.py
-
-ablations: $(READY)
-	@$(PYTHON) research/ablations/run.py
+	@status=0; for group in validation ablations; do $(PYTHON) -m research $$group || status=1; done; exit $$status
 
 # other packages live in an environment of their own; gcc builds the C floor
 bench: $(READY) research/speed/.venv/.ready
-	@PATH="$(CURDIR)/.venv/bin:$$PATH" $(PYTHON) research/speed/run.py --peers research/speed/.venv
+	@$(PYTHON) -m research speed
 
 research/speed/.venv/.ready:
 	@$(PYTHON) -m venv --clear research/speed/.venv

@@ -1,25 +1,27 @@
-"""A log of ten million rows reduced to counts, against the same GROUP BY typed into DuckDB by hand.
+"""A log reduced to counts, beside the same GROUP BY typed into DuckDB by hand.
 
-Both run in one process, interleaved, on one Parquet file; memory is the peak of a fresh process at 1 and 10 million.
+Both run in one process, interleaved, on one Parquet file; memory is the peak of a fresh process.
 """
 
 from __future__ import annotations
 
-import resource
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from research.markdown import table
+from research.speed.fresh import peak_mebibytes
+from research.speed.targets import judged
 from truant.logs.read import read
 
-ROWS = 10_000_000
-REPEATS = 9
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
 TARGET = 1.5  # times the wall time by hand
 BY_HAND = {
     "real": "SELECT arm, m, count(*), count(y), sum(y), sum(y * y), sum(y * y * y), min(y), max(y) "
@@ -27,6 +29,44 @@ BY_HAND = {
     "discrete": "SELECT arm, m, d, count(*) FROM '{}' GROUP BY ALL",
 }
 OUTCOME = {"real": "y", "discrete": "d"}
+
+
+def section(bench: Workbench) -> list[str]:
+    rows = bench.size(10_000_000, 10_000)
+    found = bench.measured(measured_logs, rows=rows, repeats=bench.size(9, 2))
+    columns = ("CPU, truant", "CPU, by hand", "ratio", "wall, truant", "wall, by hand", "ratio", "target")
+    times = [times_row(kind, figures["times"]) for kind, figures in found.items()]
+    peaks = [[f"{kind} outcome", *(f"{peak:.0f} MB" for peak in found[kind]["peaks"])] for kind in found]
+    return [
+        "## Logs: ten million rows",
+        "The reduction to counts beside the same GROUP BY typed into DuckDB by hand.",
+        table((f"{rows:,} rows of Parquet", *columns), times),
+        table(("peak memory of the process", f"{rows // 10:,} rows", f"{rows:,} rows"), peaks),
+    ]
+
+
+def times_row(kind: str, times: dict[str, list[list[float]]]) -> list[str]:
+    """Medians of CPU and wall seconds, and the median of the paired ratios."""
+    cells, ratio = [], 0.0
+    for ours, by_hand in (times["cpu"], times["wall"]):
+        ratio = statistics.median(x / y for x, y in zip(ours, by_hand, strict=True))
+        cells += [f"{statistics.median(ours):.2f} s", f"{statistics.median(by_hand):.2f} s", f"{ratio:.2f}"]
+    return [f"{kind} outcome", *cells, judged(ratio, TARGET)]
+
+
+def measured_logs(rows: int, repeats: int) -> dict[str, Any]:
+    """For each kind of outcome: times of truant and by hand, and peak memory for a tenth of the rows and for all."""
+    with tempfile.TemporaryDirectory() as folder:
+        large, small = Path(folder) / "large.parquet", Path(folder) / "small.parquet"
+        write_log(large, rows)
+        write_log(small, rows // 10)
+        return {
+            kind: {
+                "times": side_by_side(large, kind, repeats),
+                "peaks": [peak_mebibytes(reading(path, kind)) for path in (small, large)],
+            }
+            for kind in BY_HAND
+        }
 
 
 def write_log(path: Path, rows: int) -> None:
@@ -39,71 +79,31 @@ def write_log(path: Path, rows: int) -> None:
               FROM range({rows})) TO '{path}' (FORMAT parquet)""")
 
 
-def measured(work: Callable[[], object]) -> tuple[float, float]:
+def reading(path: Path, kind: str) -> str:
+    """Code that reads a log once."""
+    names = f"arm='arm', mediator='m', outcome={OUTCOME[kind]!r}"
+    return f"from truant.logs.read import read\nread({str(path)!r}, {names})"
+
+
+def side_by_side(path: Path, kind: str, repeats: int) -> dict[str, list[list[float]]]:
+    """CPU and wall seconds: those of truant, and those by hand, in turns."""
+    ours, by_hand = [], []
+    for _ in range(repeats):
+        by_hand.append(seconds(lambda: query_by_hand(path, kind)))
+        ours.append(seconds(lambda: read(path, arm="arm", mediator="m", outcome=OUTCOME[kind])))
+    return {
+        name: [[pair[i] for pair in ours], [pair[i] for pair in by_hand]]
+        for i, name in enumerate(("cpu", "wall"))
+    }
+
+
+def seconds(work: Callable[[], object]) -> tuple[float, float]:
+    """CPU and wall time."""
     cpu, wall = time.process_time(), time.perf_counter()
     work()
     return time.process_time() - cpu, time.perf_counter() - wall
 
 
-def by_hand(path: Path, kind: str) -> object:
+def query_by_hand(path: Path, kind: str) -> object:
     with duckdb.connect() as connection:  # a fresh one, as `read` opens
         return connection.sql(BY_HAND[kind].format(path)).fetchall()
-
-
-def side_by_side(path: Path, kind: str) -> str:
-    """One row: medians of CPU and wall seconds, and the median of the paired ratios."""
-    ours, theirs = [], []
-    for _ in range(REPEATS):
-        theirs.append(measured(lambda: by_hand(path, kind)))
-        ours.append(measured(lambda: read(path, arm="arm", mediator="m", outcome=OUTCOME[kind])))
-    cells = []
-    for i in (0, 1):
-        a, b = ([pair[i] for pair in both] for both in (ours, theirs))
-        ratio = statistics.median(x / y for x, y in zip(a, b, strict=True))
-        cells += [f"{statistics.median(a):.2f} s", f"{statistics.median(b):.2f} s", f"{ratio:.2f}"]
-    verdict = "met" if float(cells[-1]) <= TARGET else "**missed**"
-    return f"| {kind} outcome | {' | '.join(cells)} | at most {TARGET:g}: {verdict} |"
-
-
-def peak_megabytes(path: Path, kind: str) -> float:
-    """Peak memory of a fresh process that reads the log once."""
-    command = [sys.executable, __file__, "--peak", str(path), kind]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
-def own_peak_megabytes() -> float:
-    """On Linux not ru_maxrss, which a child takes over from its parent."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
-
-
-def logs_rows() -> list[str]:
-    """The Markdown tables of this benchmark."""
-    with tempfile.TemporaryDirectory() as folder:
-        large, small = Path(folder) / "large.parquet", Path(folder) / "small.parquet"
-        write_log(large, ROWS)
-        write_log(small, ROWS // 10)
-        rows = [
-            f"| {ROWS:,} rows of Parquet | CPU, truant | CPU, by hand | ratio | wall, truant | wall, by hand | ratio | "
-            "target |",
-            "|---|---|---|---|---|---|---|---|",
-            *(side_by_side(large, kind) for kind in BY_HAND),
-            "",
-            f"| peak memory of the process | {ROWS // 10:,} rows | {ROWS:,} rows |",
-            "|---|---|---|",
-        ]
-        for kind in BY_HAND:
-            peaks = [peak_megabytes(path, kind) for path in (small, large)]
-            rows.append(f"| {kind} outcome | {peaks[0]:.0f} MB | {peaks[1]:.0f} MB |")
-        return rows
-
-
-if __name__ == "__main__":
-    if sys.argv[1:2] == ["--peak"]:
-        read(sys.argv[2], arm="arm", mediator="m", outcome=OUTCOME[sys.argv[3]])
-        print(own_peak_megabytes())
-    else:
-        print("\n".join(logs_rows()))

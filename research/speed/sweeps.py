@@ -1,106 +1,119 @@
-"""What a sweep costs beside its runs: wall time on two cores against the sum of the kernels' own time."""
+"""What a sweep costs beside its runs: wall time on two cores against the time of its runs in the compiled loop."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import importlib.util
 import tempfile
-from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-import truant
+from research.markdown import table
+from research.sources import policy_modules, world_modules
+from research.speed.fresh import peak_mebibytes
+from research.speed.targets import judged
+from truant.sweeps.sweep import sweep
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
 
 CORES = 2
-STUDIES: dict[str, dict[str, object]] = {
-    "mar, horizon 100,000": {
-        "horizon": 100_000,
-        "policies": ["naive-ucb", "mar-ucb", "mar-thompson", "oracle-ucb"],
-        "worlds": [{"name": "mar", "vary": {"gamma": [0.2, 0.4, 0.6, 0.8, 1.0]}}],
-    },
-    "mnar, horizon 10,000": {
-        "horizon": 10_000,
-        "policies": ["naive-ucb", "mnar-ucb"],
-        "worlds": [{"name": "mnar", "vary": {"gamma": [[0.3, 1.0], [0.5, 1.0]]}}],
-    },
-    "mar, horizon 10,000": {
-        "horizon": 10_000,
-        "policies": ["naive-ucb", "mar-ucb", "mar-thompson", "oracle-ucb"],
-        "worlds": [{"name": "mar", "vary": {"gamma": [0.2, 0.4, 0.6, 0.8, 1.0]}}],
-    },
-    "mar, horizon 1,000": {
-        "horizon": 1_000,
-        "policies": ["naive-ucb", "mar-ucb", "mar-thompson", "oracle-ucb"],
-        "worlds": [{"name": "mar", "vary": {"gamma": [0.2, 0.4, 0.6, 0.8, 1.0]}}],
-    },
+TARGET, RAY_TARGET = 1.3, 1.6  # wall time of the cores over the time in the loop
+MAR = {
+    "policies": ["naive-ucb", "mar-ucb", "mar-thompson", "oracle-ucb"],
+    "worlds": [{"name": "mar", "vary": {"gamma": [0.2, 0.4, 0.6, 0.8, 1.0]}}],
 }
-FIRST = "mar, horizon 100,000"
+MNAR = {
+    "policies": ["naive-ucb", "mnar-ucb"],
+    "worlds": [{"name": "mnar", "vary": {"gamma": [[0.3, 1.0], [0.5, 1.0]]}}],
+}
+# name: the study, its horizon, the backends
+STUDIES: dict[str, tuple[dict[str, Any], int, tuple[str, ...]]] = {
+    "mar, horizon 100,000": (MAR, 100_000, ("threads", "processes")),
+    "mnar, horizon 10,000": (MNAR, 10_000, ("threads",)),
+    "mar, horizon 10,000": (MAR, 10_000, ("threads",)),
+    "mar, horizon 1,000": (MAR, 1_000, ("threads",)),
+}
+MEMORY = """
+import tempfile, truant, numpy
+study = dict(runs={runs}, horizon=50, policies=['naive-ucb', 'mcar-ucb'], worlds=[dict(name='mcar',
+    vary=dict(gamma=numpy.linspace(.1, 1, {points}).round(6).tolist()))])
+truant.sweep(study, out=tempfile.mkdtemp(), workers=2, progress=False)
+"""
+COLUMNS = ("backend", "wall x 2, s", "kernels, s", "ratio", "target")
 
 
-def once(study: dict[str, object], backend: str, runs: int) -> tuple[float, float]:
-    """Wall and kernel seconds of a sweep from nothing, page and all."""
+def section(bench: Workbench) -> list[str]:
+    runs, repeats = bench.size(400, 4), bench.size(3, 1)
+    rows = []
+    for name, (study, horizon, backends) in STUDIES.items():
+        sized = study | {"horizon": bench.size(horizon, 100)}
+        for backend in backends:
+            found = bench.measured(
+                wall_and_kernels, parts_of(study), study=sized, backend=backend, runs=runs, repeats=repeats
+            )
+            whole, kernels = min(found, key=lambda pair: pair[0] / pair[1])
+            rows.append([name, *figures(backend, whole, kernels, TARGET)])
+    return [
+        "## Sweeps on two cores",
+        f"The whole sweep, page and all, beside the CPU time of its runs in the loop; the best of {repeats}.",
+        table((f"study, {runs} runs of each", *COLUMNS), rows),
+        *on_ray(bench, runs, repeats),
+        "Memory hardly grows with the study (rows are gathered 100,000 at a time before they are written):",
+        table(("points", "runs of each", "rows", "peak memory, MiB"), memory_rows(bench)),
+    ]
+
+
+def parts_of(study: dict[str, Any]) -> set[str]:
+    return policy_modules(*study["policies"]) | world_modules(*(world["name"] for world in study["worlds"]))
+
+
+def figures(backend: str, whole: float, kernels: float, target: float) -> list[str]:
+    ratio = CORES * whole / kernels
+    return [backend, f"{CORES * whole:.1f}", f"{kernels:.1f}", f"{ratio:.2f}", judged(ratio, target)]
+
+
+def on_ray(bench: Workbench, runs: int, repeats: int) -> list[str]:
+    """On Ray, start-up aside: what three times the runs take beyond the runs; nothing where Ray is not installed."""
+    if importlib.util.find_spec("ray") is None:
+        return []
+    study = MAR | {"horizon": bench.size(100_000, 100)}
+    pairs = bench.measured(beyond_on_ray, parts_of(MAR), study=study, runs=runs, repeats=repeats)
+    whole, kernels = min(pairs, key=lambda pair: pair[0] / pair[1])
+    name = f"mar, horizon 100,000, from {runs} to {3 * runs} runs"
+    return [
+        f"On a local Ray cluster, start-up aside: what {3 * runs} runs take beyond {runs}; tasks of a second or more.",
+        table(("study", *COLUMNS), [[name, *figures("ray", whole, kernels, RAY_TARGET)]]),
+    ]
+
+
+def wall_and_kernels(
+    study: dict[str, Any], backend: str, runs: int, repeats: int
+) -> list[tuple[float, float]]:
+    """Wall seconds and seconds in the loop of the whole of a sweep: reading, checking, runs, files, page."""
+    once(study, backend, runs=2)  # compiled; processes have begun
+    return [once(study, backend, runs) for _ in range(repeats)]
+
+
+def beyond_on_ray(study: dict[str, Any], runs: int, repeats: int) -> list[tuple[float, float]]:
+    """The same for what three times the runs take beyond the runs."""
+    found = []
+    for _ in range(repeats):
+        small, large = once(study, "ray", runs), once(study, "ray", 3 * runs)
+        found.append((large[0] - small[0], large[1] - small[1]))
+    return found
+
+
+def once(study: dict[str, Any], backend: str, runs: int) -> tuple[float, float]:
+    """Wall seconds and seconds in the loop of a sweep from nothing, page and all."""
     with tempfile.TemporaryDirectory() as folder:
-        result = truant.sweep(
-            study | {"runs": runs}, out=folder, backend=backend, workers=CORES, progress=False
-        )
+        result = sweep(study | {"runs": runs}, out=folder, backend=backend, workers=CORES, progress=False)
         return result.seconds, result.kernel_seconds
 
 
-def sweep_rows(judged: Callable[[float, float], str]) -> list[str]:
-    """The whole of a sweep: reading, checking, runs, files, page; the best of three times."""
-    rows = [
-        "| study, 400 runs of each | backend | wall x 2, s | kernels, s | ratio | target |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name, study in STUDIES.items():
-        for backend in ("threads", "processes") if name == FIRST else ("threads",):
-            once(study, backend, runs=2)  # compiled; processes have begun
-            pairs = [once(study, backend, runs=400) for _ in range(3)]
-            whole, kernels = min(pairs, key=lambda pair: pair[0] / pair[1])
-            ratio = CORES * whole / kernels
-            rows.append(
-                f"| {name} | {backend} | {CORES * whole:.1f} | {kernels:.1f} | {ratio:.2f} | {judged(ratio, 1.3)} |"
-            )
-    return rows
-
-
-def ray_rows(judged: Callable[[float, float], str]) -> list[str]:
-    """On Ray, start-up aside: what a study of 1200 runs takes beyond one of 400."""
-    rows = ["| study | backend | wall x 2, s | kernels, s | ratio | target |", "|---|---|---|---|---|---|"]
-    study = STUDIES[FIRST]
-    ratios = []
-    for _ in range(3):
-        small, large = once(study, "ray", 400), once(study, "ray", 1200)
-        whole, kernels = CORES * (large[0] - small[0]), large[1] - small[1]
-        ratios.append((whole / kernels, whole, kernels))
-    ratio, whole, kernels = min(ratios)
-    rows.append(
-        f"| {FIRST}, from 400 to 1200 runs | ray | {whole:.1f} | {kernels:.1f} | {ratio:.2f} | {judged(ratio, 1.6)} |"
-    )
-    return rows
-
-
-def memory_rows() -> list[str]:
+def memory_rows(bench: Workbench) -> list[list[str]]:
     """Peak memory of a fresh process, by the size of the study."""
-    rows = ["| points | runs of each | rows | peak memory, MiB |", "|---|---|---|---|"]
-    for points, runs in ((10, 100), (100, 100), (100, 1000)):
-        code = (
-            "import tempfile, truant, numpy;"
-            f"study = dict(runs={runs}, horizon=50, policies=['naive-ucb', 'mcar-ucb'], worlds=[dict(name='mcar', "
-            f"vary=dict(gamma=numpy.linspace(.1, 1, {points}).round(6).tolist()))]);"
-            "truant.sweep(study, out=tempfile.mkdtemp(), workers=2, progress=False);"
-            "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
-        )
-        out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        rows.append(f"| {points:,} | {runs:,} | {2 * points * runs:,} | {int(out.stdout) / 1024:.0f} |")
+    parts = {"truant.sweeps.sweep"} | policy_modules("naive-ucb", "mcar-ucb") | world_modules("mcar")
+    rows = []
+    for points, runs in bench.size(((10, 100), (100, 100), (100, 1000)), ((2, 2), (4, 2))):
+        peak = bench.measured(peak_mebibytes, parts, code=MEMORY.format(points=points, runs=runs))
+        rows.append([f"{points:,}", f"{runs:,}", f"{2 * points * runs:,}", f"{peak:.0f}"])
     return rows
-
-
-if __name__ == "__main__":  # these alone, for a look
-
-    def judged(value: float, target: float) -> str:
-        return f"at most {target}: {'met' if value <= target else 'missed'}"
-
-    for part in sys.argv[1:] or ["sweep", "ray", "memory"]:
-        found = {"sweep": lambda: sweep_rows(judged), "ray": lambda: ray_rows(judged), "memory": memory_rows}[
-            part
-        ]()
-        print("\n".join(found), flush=True)

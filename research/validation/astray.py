@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-from research.validation.keep import Study
-from research.validation.measures import MOST_STRAIGHT, STRAIGHT, regret, straight
-from research.validation.page import table, verdict, yes
+from typing import TYPE_CHECKING
 
-from truant.lab.result import Simulation
+import numpy as np
+
+from research.markdown import table, verdict, yes
+from research.validation.measures import MOST_STRAIGHT, STRAIGHT, regret, straight
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+    from truant.lab.result import Simulation
+
 
 WORLDS = {
     "mar": "mar",
@@ -35,12 +40,12 @@ COLUMNS = (
 )
 
 
-def section(study: Study) -> list[str]:
-    runs, horizon = study.size(300, 6), study.size(100_000, 2000)
+def section(bench: Workbench) -> list[str]:
+    runs, horizon = bench.size(300, 6), bench.size(100_000, 2000)
     rows = []
     for world, assumption in WORLDS.items():
         policies = [f"{assumption}-{index}" for index in ("ucb", "thompson")]
-        result = study.simulated(f"astray-{world}-{runs}", world, policies, horizon, runs)
+        result = bench.simulated(world, policies, horizon, runs)
         rows += [row(world, result, policy) for policy in policies]
     return [
         "## Runs that go wrong",

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PACKAGE, KEPT = ROOT / "src" / "truant", ROOT / "out" / "mutants"
+from research import ROOT
+
+PACKAGE, KEPT = ROOT / "src" / "truant", ROOT / "out" / "research" / "mutants"
 Change = tuple[int, int, str]  # bytes from, to, and what takes their place
 
 SIGNS = {ast.Add: (r"\+", "-"), ast.Sub: ("-", "+"), ast.Mult: (r"\*", "/"), ast.Div: ("/", "*")}
@@ -52,6 +53,12 @@ class Mutant:
 
     def result(self) -> dict[str, object] | None:
         return json.loads(self.kept.read_text()) if self.kept.exists() else None
+
+
+def source_hash(file: str) -> str:
+    """A hash of a file's text; empty if there is no such file any more."""
+    path = PACKAGE / file
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""
 
 
 def mutants(file: str) -> list[Mutant]:

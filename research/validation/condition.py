@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
-from research.validation.errors import EXACT, SIZES, Figures, of_arms
-from research.validation.keep import Study
-from research.validation.page import picture, table, verdict, yes
+from typing import TYPE_CHECKING
 
-from truant.worlds import make
+from research.markdown import picture, table, verdict, yes
+from research.sources import world_modules
+from research.validation.condition_classes import CLASSES, WORLDS, classed_arms
+from research.validation.errors import EXACT, SIZES, Figures, figures_of
+from research.validation.pictures import error_panels, save
 
-# the odds system of each assumption is that of Theta (0) or of its transpose (1)
-MNAR_WORLDS = {"mnar": 0, "mediator-mnar": 1, "both-mnar": 0}
-BINS = {"below 20": 20.0, "20 to 150": 150.0, "150 to 1000": 1000.0, "above 1000": np.inf}
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
 BOUND = "Cramér-Rao bound"
 WELL = "below 20"  # where the Cramér-Rao bound can be met at the largest size
 
 
-def bin_of(condition_number: float) -> str:
-    """The class of a condition number; the upper end belongs to the class above it."""
-    return next(name for name, end in BINS.items() if condition_number < end or end == np.inf)
-
-
-def section(study: Study) -> list[str]:
+def section(bench: Workbench) -> list[str]:
     rows, answers = [], []
-    for name in MNAR_WORLDS:
-        found = mnar_figures(study, name)
+    for name in WORLDS:
+        found = mnar_figures(bench, name)
         for label, figures in found.items():
             for estimator in figures[0]:
                 row, agrees = mnar_row(name, label, estimator, figures)
@@ -32,7 +28,7 @@ def section(study: Study) -> list[str]:
                 answers += [agrees] if agrees else []
             rows.append([f"`{name}`", label, BOUND, *(f"{error:.4f}" for error in bound(figures)), "-", "-"])
         if name == "mnar":
-            chart(study, found)
+            chart(bench, found)
     sizes = [f"n = {n:,}" for n in SIZES]
     columns = ("assumption", "condition number", "estimator", *sizes, "bias", "agrees")
     return [
@@ -49,29 +45,11 @@ def section(study: Study) -> list[str]:
     ]
 
 
-def mnar_figures(study: Study, name: str) -> dict[str, list[Figures]]:
+def mnar_figures(bench: Workbench, name: str) -> dict[str, list[Figures]]:
     """By class of condition number, figures for each size."""
-    arms, replications = study.size(24, 1), study.size(40 if name == "mnar" else 25, 3)
-    chosen = study.piece(f"errors-{name}-arms", {"arms": arms}, lambda: classed_arms(name, arms))
-    return {
-        label: [of_arms(study, f"{name}-{label}", chosen[label], n, replications) for n in SIZES]
-        for label in BINS
-    }
-
-
-def classed_arms(name: str, wanted: int) -> dict[str, list[tuple[str, int, int]]]:
-    """The first arms of each class of condition number, over instances 0, 1, 2 ..."""
-    found: dict[str, list[tuple[str, int, int]]] = {label: [] for label in BINS}
-    seed = 0
-    while any(len(arms) < wanted for arms in found.values()):
-        numbers = make(name, seed=seed).setting.condition_numbers
-        assert numbers is not None
-        for arm, number in enumerate(numbers[:, MNAR_WORLDS[name]]):
-            label = bin_of(float(number))
-            if len(found[label]) < wanted:
-                found[label].append((name, seed, arm))
-        seed += 1
-    return found
+    arms, replications = bench.size(24, 1), bench.size(40 if name == "mnar" else 25, 3)
+    chosen = bench.piece(classed_arms, world_modules(name), world=name, wanted=arms)
+    return {label: [figures_of(bench, chosen[label], n, replications) for n in SIZES] for label in CLASSES}
 
 
 def mnar_row(name: str, label: str, estimator: str, figures: list[Figures]) -> tuple[list[str], str]:
@@ -94,12 +72,7 @@ def bound(figures: list[Figures]) -> list[float]:
     return [figure["likelihood"]["least"] for figure in figures]
 
 
-def chart(study: Study, found: dict[str, list[Figures]]) -> None:
-    from research.validation.pictures import (  # slow to import, and of no use to the workers
-        error_panels,
-        save,
-    )
-
+def chart(bench: Workbench, found: dict[str, list[Figures]]) -> None:
     rows = [
         {"class": label, "estimator": estimator, "n": n, "rmse": figure[estimator]["rmse"]}
         for label, figures in found.items()
@@ -111,4 +84,4 @@ def chart(study: Study, found: dict[str, list[Figures]]) -> None:
         for label, figures in found.items()
         for n, error in zip(SIZES, bound(figures), strict=True)
     ]
-    save(study, "validation-errors.png", error_panels(rows))
+    save(bench, "validation-errors.png", error_panels(rows))

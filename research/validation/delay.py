@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from research.validation import which
-from research.validation.keep import Study
-from research.validation.measures import ERRORS, plus_minus, regret
-from research.validation.page import standard_error, table, verdict, yes
 
-from truant.lab.result import Simulation
+from research.markdown import plus_minus, standard_error, table, verdict, yes
+from research.validation import which
+from research.validation.measures import ERRORS, regret
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+    from truant.lab.result import Simulation
+
 
 DELAYS = (0, 100, 1000)
 
@@ -37,16 +40,16 @@ CASES = (
 )
 
 
-def section(study: Study) -> list[str]:
-    results = {case: by_delay(study, case) for case in CASES}
-    which.write(study, {case.world: found for case, found in results.items()})
+def section(bench: Workbench) -> list[str]:
+    results = {case: by_delay(bench, case) for case in CASES}
+    which.write(bench, {case.world: found for case, found in results.items()})
     rows = [row(case, policy, found) for case, found in results.items() for policy in case.policies]
-    delays = [delay_of(study, delay) for delay in DELAYS]
+    delays = [delay_of(bench, delay) for delay in DELAYS]
     columns = ["world", "policy", "rounds", *(f"D = {delay:,}" for delay in delays)]
     columns += ["D x mean gap", "D x sum of gaps", "agrees"]
     return [
         "## Outcomes that come late",
-        f"Mean regret ± standard error, {study.size(100, 4)} runs, if every outcome (and its mediator) becomes known D "
+        f"Mean regret ± standard error, {bench.size(100, 4)} runs, if every outcome (and its mediator) becomes known D "
         "rounds after its pull. Until the first one is known nobody can tell the arms apart, so that on average over "
         "the order of arms at least D times the mean gap is lost. Joulani, György and Szepesvári (2013) show for UCB "
         "that a delay adds at most D times the sum of gaps to its regret bound. Both columns are for the largest D. A "
@@ -57,18 +60,15 @@ def section(study: Study) -> list[str]:
     ]
 
 
-def delay_of(study: Study, delay: int) -> int:
-    return study.size(delay, delay // 10)
+def delay_of(bench: Workbench, delay: int) -> int:
+    return bench.size(delay, delay // 10)
 
 
-def by_delay(study: Study, case: Case) -> list[Simulation]:
+def by_delay(bench: Workbench, case: Case) -> list[Simulation]:
     """A simulation for each delay; all have the same instances and pulls."""
-    runs, horizon = study.size(100, 4), study.size(case.horizon, 2000)
-    delays = [delay_of(study, delay) for delay in DELAYS]
-    return [
-        study.simulated(f"delay-{case.world}-{delay}-{runs}", case.world, case.policies, horizon, runs, delay)
-        for delay in delays
-    ]
+    runs, horizon = bench.size(100, 4), bench.size(case.horizon, 2000)
+    delays = [delay_of(bench, delay) for delay in DELAYS]
+    return [bench.simulated(case.world, case.policies, horizon, runs, delay) for delay in delays]
 
 
 def row(case: Case, policy: str, found: list[Simulation]) -> list[str]:

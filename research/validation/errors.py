@@ -2,95 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from research.validation.estimators import estimators_of, least_variances
-from research.validation.keep import Study, each
-from research.validation.page import table, verdict, yes
+from research.markdown import table, verdict, yes
+from research.sources import assumption_modules, world_modules
+from research.validation.estimators import assumptions_of
+from research.validation.instances import world_named
+from research.validation.samples import Arm, errors_of_arms, pooled_errors
 
-from truant import registry
-from truant.counts import Counts
-from truant.errors import NotIdentified
-from truant.worlds import make
+if TYPE_CHECKING:
+    from research.workbench import Workbench
 
 SIZES = (200, 1000, 10_000)
-MAR_WORLDS = ("mcar:gamma=0.5", "mar-low", "confounded", "mediator-mar")
+WORLDS = ("mcar:gamma=0.5", "mar-low", "confounded", "mediator-mar")
 EXACT = 0.1  # how far a large sample's error may be from the asymptotic one, as a share
 
 Figures = dict[str, dict[str, Any]]  # by estimator
 
 
-def of_arms(
-    study: Study, name: str, arms: list[tuple[str, int, int]], pulls: int, replications: int
-) -> Figures:
-    """Errors of all estimators for these arms (world, seed, arm) with samples of this size."""
-    items = [(world, seed, arm, pulls, replications) for world, seed, arm in arms]
-    what = {"arms": arms, "pulls": pulls, "replications": replications}
-    found = study.piece(f"errors-{name}-{pulls}", what, lambda: each(of_arm, items))
-    return {estimator: summed([arm[estimator] for arm in found]) for estimator in found[0]}
-
-
-def of_arm(item: tuple[str, int, int, int, int]) -> dict[str, dict[str, float | None]]:
-    """For one arm and each estimator: how many estimates, their mean error and mean square error."""
-    spec, seed, arm, pulls, replications = item
-    name, parameters = registry.parse(spec)
-    world = make(name, seed=seed, **parameters)
-    estimators, least = estimators_of(world), least_variances(world)
-    errors: dict[str, list[float]] = {estimator: [] for estimator in estimators}
-    for replication in range(replications):
-        rng = np.random.Generator(np.random.SFC64([seed, arm, pulls, replication]))
-        chosen = np.full(pulls, arm)
-        counts = Counts.fold(world.setting, chosen, *world.pulls(chosen, rng))
-        for estimator, estimate in estimators.items():
-            error = attempt(estimate, counts, arm)
-            if error is not None:
-                errors[estimator].append(error - float(world.means[arm]))
-    return {
-        estimator: {
-            "count": len(found),
-            "mean": float(np.mean(found)) if found else 0.0,
-            "square": float(np.mean(np.square(found))) if found else 0.0,
-            "least": float(least[estimator][arm] / pulls) if estimator in least else None,
-        }
-        for estimator, found in errors.items()
-    }
-
-
-def attempt(estimate: Callable[[Counts, int], float], counts: Counts, arm: int) -> float | None:
-    try:
-        return estimate(counts, arm)
-    except NotIdentified:
-        return None
-
-
-def summed(arms: list[dict[str, Any]]) -> dict[str, Any]:
-    """Root mean square error, and the size of the bias over the arms less what chance adds to it."""
-    count, mean, square = (np.array([arm[key] for arm in arms]) for key in ("count", "mean", "square"))
-    least = [arm["least"] for arm in arms]
-    enough = count > 1
-    noise = (square - mean**2)[enough] / (count[enough] - 1)
-    bias = np.mean(mean[enough] ** 2 - noise) if enough.any() else np.nan
-    return {
-        "rmse": float(np.sqrt((count * square).sum() / count.sum())) if count.sum() else np.nan,
-        "bias": float(np.sqrt(max(bias, 0.0))),
-        "least": None if None in least else float(np.sqrt(np.mean(least))),
-        "estimates": int(count.sum()),
-    }
-
-
-def section(study: Study) -> list[str]:
-    arms, replications = study.size(100, 4), study.size(100, 5)
+def section(bench: Workbench) -> list[str]:
+    arms, replications = bench.size(100, 4), bench.size(100, 5)
     rows, answers = [], []
-    for spec in MAR_WORLDS:
-        name, parameters = registry.parse(spec)
-        n = make(name, **parameters).setting.arms
-        chosen = [(spec, seed, seed % n) for seed in range(arms)]
-        figures = [of_arms(study, spec, chosen, pulls, replications) for pulls in SIZES]
+    for world in WORLDS:
+        n = world_named(world, 0).setting.arms
+        chosen = [(world, seed, seed % n) for seed in range(arms)]
+        figures = [figures_of(bench, chosen, pulls, replications) for pulls in SIZES]
         for estimator in figures[0]:
-            row, agrees = mar_row(estimator, figures, arms * replications)
-            rows.append([spec, *row])
+            cells, agrees = row(estimator, figures, arms * replications)
+            rows.append([world, *cells])
             answers += [agrees] if agrees else []
     columns = ("world", "estimator", *(f"RMSE, n = {n:,}" for n in SIZES), "bias", "least possible", "agrees")
     return [
@@ -104,7 +43,15 @@ def section(study: Study) -> list[str]:
     ]
 
 
-def mar_row(estimator: str, figures: list[Figures], wanted: int) -> tuple[list[str], str]:
+def figures_of(bench: Workbench, arms: list[Arm], pulls: int, replications: int) -> Figures:
+    """Errors of all estimators for these arms of one world with samples of this size."""
+    world = arms[0][0]
+    parts = world_modules(world) | assumption_modules(*assumptions_of(world_named(world, 0)))
+    found = bench.piece(errors_of_arms, parts, arms=arms, pulls=pulls, replications=replications)
+    return {estimator: pooled_errors([arm[estimator] for arm in found]) for estimator in found[0]}
+
+
+def row(estimator: str, figures: list[Figures], wanted: int) -> tuple[list[str], str]:
     large = figures[-1][estimator]
     cells = [error_cell(figure[estimator], wanted) for figure in figures]
     least, agrees = large["least"], ""

@@ -35,6 +35,12 @@ def estimators_of(world: World) -> dict[str, Estimator]:
     return named
 
 
+def assumptions_of(world: World) -> set[str]:
+    """The names of the assumptions that these estimators come from."""
+    kind = kind_of(world)
+    return {"mcar", kind, *(["mar-known"] if kind == "mar" else [])}
+
+
 def kind_of(world: World) -> str:
     """The assumption that a named world of the study is made for."""
     names = ("mediator-mnar", "both-mnar", "mnar", "mediator-mar", "mcar")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from research.validation.keep import SEED, Study
-from research.validation.page import standard_error, table, verdict, yes
-from research.validation.slopes import fitted_slope
 
-from truant import registry, theory
+from research.markdown import standard_error, table, verdict, yes
+from research.validation.instances import world_named
+from research.validation.slopes import fitted_slope
+from truant import theory
 from truant.indices.ucb import squared_z
-from truant.lab.simulate import simulate
-from truant.worlds import RealWorld, World, make
+from truant.worlds import RealWorld, World
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
 
 HORIZONS = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 LEVELS = {"ucb": 1.0, "ucb:level=cautious": 2.0, "thompson": None}
@@ -26,8 +29,8 @@ INSTANCES = (
 TOLERANCE = 0.25  # of the constant: terms of a lower order fade only as 1/sqrt(log T)
 
 
-def section(study: Study) -> list[str]:
-    rows = [row(study, *instance, index) for instance in INSTANCES for index in LEVELS]
+def section(bench: Workbench) -> list[str]:
+    rows = [row(bench, *instance, index) for instance in INSTANCES for index in LEVELS]
     return [
         "## Growth with log T",
         f"Slope of the mean regret over log T (T from {HORIZONS[0]:,} to {HORIZONS[-1]:,}) on one fixed instance of "
@@ -42,18 +45,12 @@ def section(study: Study) -> list[str]:
     ]
 
 
-def row(study: Study, world: str, seed: int, assumption: str, runs: int, index: str) -> list[str]:
-    horizons = study.size(HORIZONS, (1000, 3000))
-    policy, runs = f"{assumption}-{index}", study.size(runs, 4)
-    kind, parameters = registry.parse(world)
-    instance = make(kind, seed=seed, **parameters)
-
-    def compute() -> list[tuple[float, float]]:
-        finals = [simulate(instance, policy, horizon=T, runs=runs, seed=SEED).final[0] for T in horizons]
-        return [(float(final.mean()), standard_error(final)) for final in finals]
-
-    what = {"runs": runs, "horizons": horizons, "seed": seed}
-    means, errors = np.array(study.piece(f"growth-{world}-{policy}", what, compute)).T
+def row(bench: Workbench, world: str, seed: int, assumption: str, runs: int, index: str) -> list[str]:
+    horizons = bench.size(HORIZONS, (1000, 3000))
+    policy, runs = f"{assumption}-{index}", bench.size(runs, 4)
+    instance = world_named(world, seed)
+    finals = [bench.simulated(instance, [policy], horizon, runs).final[0] for horizon in horizons]
+    means, errors = [final.mean() for final in finals], [standard_error(final) for final in finals]
     slope, error = fitted_slope(np.log(horizons), means, errors)
     promised = promised_slope(instance, assumption, LEVELS[index], horizons)
     agrees = abs(slope - promised) <= max(TOLERANCE * promised, 2 * error)

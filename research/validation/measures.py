@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
-from truant import theory
-from truant.lab.result import Simulation
-from truant.lab.simulate import plan_of
+if TYPE_CHECKING:
+    from truant.lab.result import Simulation
 
 NAIVE = "naive-ucb"
 LINEAR = 0.75  # regret of the second half over that of the first, from which on it has not stopped growing
@@ -68,14 +69,3 @@ def beside_naive(result: Simulation, policy: str, price: float = PRICE) -> bool:
     limit = QUARTER if grows(result, NAIVE) else price
     found, error = ratio(regret(result, policy), regret(result, NAIVE))
     return found <= limit + ERRORS * error
-
-
-def yardsticks(world: str, assumption: str, horizon: int, runs: int, seed: int) -> list[float]:
-    """2 V/gap log T, summed over the worse arms, of the instance of each run."""
-    plan = plan_of(world, f"{assumption}-uniform", horizon, seed, {})
-    return [theory.instance_regret(plan.instance(run), horizon, assumption) for run in range(runs)]
-
-
-def plus_minus(value: float, error: float, decimals: int = 2) -> str:
-    """A figure and its standard error."""
-    return f"{value:,.{decimals}f} ± {error:,.{decimals}f}"

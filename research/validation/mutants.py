@@ -1,32 +1,39 @@
-"""The mutation run: how many small changes of the code the tests notice. study/mutate.py runs it; this shows it.
+"""The mutation run: how many small changes of the code the tests notice. mutate.py runs it; this shows it.
 
-study/mutants.toml has one [[file]] for each file: name, possible (all mutants there are), mutants (those tried),
-killed, explained (survivors that change nothing that matters, each with a reason in study/mutants_explained.toml),
-not_run (those of the explained that were argued only).
+mutants.toml has one [[file]] for each file: name, source (a hash of its text), possible (all mutants there are),
+mutants (those tried), killed, explained (survivors that change nothing that matters, each with a reason in
+mutants_explained.toml), not_run (those of the explained that were argued only).
 """
 
 from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from research.validation.keep import ROOT, Study
-from research.validation.page import table, verdict, yes
+from research.markdown import table, verdict, yes
+from research.validation.changes import PACKAGE, source_hash
+from research.validation.mutation_report import TOTALS
 
-TOTALS = ROOT / "research" / "validation" / "mutants.toml"
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
 KEYS = ("possible", "mutants", "killed", "explained")
 
 
-def section(study: Study) -> list[str]:
-    rows = mutation_rows(TOTALS)
+def section(bench: Workbench) -> list[str]:
+    rows = mutation_rows(bench.file(TOTALS))
     if not rows:
         return []
+    for file in read_files(TOTALS):
+        if (PACKAGE / file["name"]).is_file():
+            bench.file(PACKAGE / file["name"])
     return [
         "## Mutation run",
         "Small changes made to the code, one at a time (mutants), and how many of them a test notices (killed). A "
-        "survivor is explained if it changes nothing that matters (`study/mutants_explained.toml` says why); a file "
-        f"agrees if no other one is left. {how_many(TOTALS)} {verdict([row[-1] for row in rows], 'files')}",
+        "survivor is explained if it changes nothing that matters (`mutants_explained.toml` says why); a file "
+        f"agrees if no other one is left. {how_many(TOTALS)} "
+        f"{changed_since(TOTALS)}{verdict([row[-1] for row in rows], 'files')}",
         table(
             (
                 "file",
@@ -42,9 +49,21 @@ def section(study: Study) -> list[str]:
     ]
 
 
+def read_files(path: Path) -> list[dict[str, Any]]:
+    """The figures of each file."""
+    files: list[dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8")).get("file", [])
+    return files
+
+
+def changed_since(path: Path) -> str:
+    """A sentence on the files whose text is another than the one that was tried."""
+    changed = [file["name"] for file in read_files(path) if file.get("source") != source_hash(file["name"])]
+    return f"Changed since then: {', '.join(f'`{name}`' for name in changed)}. " if changed else ""
+
+
 def how_many(path: Path) -> str:
     """What was tried of what there is, and what the figures cannot tell."""
-    files = tomllib.loads(path.read_text(encoding="utf-8")).get("file", [])
+    files = read_files(path)
     possible, tried, not_run = (
         sum(file[key] for file in files) for key in ("possible", "mutants", "not_run")
     )
@@ -63,7 +82,7 @@ def mutation_rows(path: Path) -> list[list[str]]:
     """A row for each file and one for all, or none if there was no run."""
     if not path.exists():
         return []
-    files = tomllib.loads(path.read_text(encoding="utf-8")).get("file", [])
+    files = read_files(path)
     total = {"name": "all", **{key: sum(file[key] for file in files) for key in KEYS}}
     return [mutation_row(file) for file in [*files, total]]
 

@@ -1,12 +1,12 @@
 """The mutation run: small changes to the core, one at a time, and whether a test notices each.
 
-    python study/mutate.py --sample 40          try at most so many of each file, chosen by --seed
-    python study/mutate.py --again              try survivors without a reason again, after new tests
-    python study/mutate.py --report             only write the figures
+    python -m research.validation.mutate --sample 40     try at most so many of each file, chosen by --seed
+    python -m research.validation.mutate --again         try survivors without a reason again, after new tests
+    python -m research.validation.mutate --report        only write the figures
 
-What was tried is kept in out/mutants, by the file's text and the change: a run that was stopped goes on where it
-was. Figures and survivors go to study/mutants.toml; a mutant with a reason in study/mutants_explained.toml is not
-run (again): it counts as a survivor that is explained.
+What was tried is kept in out/research/mutants, by the file's text and the change: a run that was stopped goes on where
+it was. Figures and survivors go to mutants.toml beside this file; a mutant with a reason in mutants_explained.toml is
+not run (again): it counts as a survivor that is explained.
 """
 
 from __future__ import annotations
@@ -23,38 +23,36 @@ import signal
 import sys
 import tempfile
 import time
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(
-    0, str(Path(__file__).parents[2])
-)  # so that `python research/validation/mutate.py` finds the other
+from research import ROOT
+from research.validation.changes import KEPT, PACKAGE, Mutant, mutants
+from research.validation.mutation_report import reason, report
 
-from research.validation.changes import KEPT, PACKAGE, ROOT, Mutant, mutants
-
-HERE = Path(__file__).parent
-TOTALS, EXPLAINED = HERE / "mutants.toml", HERE / "mutants_explained.toml"
 CORE = ("counts.py", "assumptions/*.py", "indices/*.py")
 
 # the tests that are nearest to a file, by the start of its name; then all the others
 A = "assumptions"
 NEAR = {
-    "counts": "test_counts.py",
+    "counts": "test_counts*.py",
     "indices": "indices",
-    f"{A}/linear": f"{A}/test_linear.py test_refusals.py policies/test_paper.py",
-    f"{A}/likelihood": f"{A}/test_likelihood.py {A}/test_profile.py",
-    f"{A}/profile": f"{A}/test_profile.py {A}/test_likelihood.py",
-    f"{A}/exact": f"{A}/test_profile.py {A}/test_likelihood.py",
-    f"{A}/by_likelihood": f"{A}/test_by_likelihood.py",
-    f"{A}/both_mnar": f"{A}/test_by_likelihood.py",
-    f"{A}/mediator_mnar": f"{A}/test_by_likelihood.py",
-    f"{A}/mnar": f"{A}/test_by_likelihood.py",
-    A: f"{A}/test_mar.py {A}/test_assumption.py test_refusals.py",
+    f"{A}/linear": f"{A}/test_linear*.py test_refusals.py policies/test_paper*.py",
+    f"{A}/likelihood": f"{A}/test_likelihood*.py {A}/test_profile*.py",
+    f"{A}/profile": f"{A}/test_profile*.py {A}/test_likelihood*.py",
+    f"{A}/exact": f"{A}/test_profile*.py {A}/test_likelihood*.py",
+    f"{A}/by_likelihood": f"{A}/test_by_likelihood*.py",
+    f"{A}/both_mnar": f"{A}/test_by_likelihood*.py",
+    f"{A}/mediator_mnar": f"{A}/test_by_likelihood*.py",
+    f"{A}/mnar": f"{A}/test_by_likelihood*.py",
+    A: f"{A}/test_mar*.py {A}/test_assumption*.py test_refusals.py",
 }
-ALL = f"{A} indices test_counts.py test_refusals.py policies lab test_checks.py"
+ALL = f"{A} indices test_counts*.py test_refusals.py policies play lab test_checks.py"
+UNCHANGED = (
+    "recentring_by_hand"  # a quick test of the near ones of counts.py, which must pass without any change
+)
 
 HASTE = """from hypothesis import Phase, settings
 settings.register_profile("haste", phases=(Phase.explicit, Phase.generate))  # a failure is enough, small or not
@@ -64,13 +62,12 @@ settings.load_profile("haste")
 
 def try_all(todo: list[Mutant], copy: Path, options: argparse.Namespace) -> None:
     """Each on a copy of the project; what takes long to import is imported once, and truant never."""
-    sys.path[:] = [path for path in sys.path if Path(path).resolve() != HERE]  # has a coverage.py
     for name in ("numba", "scipy.optimize", "scipy.stats"):
         importlib.import_module(name)
     assert "truant" not in sys.modules
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", "out", ".venv", "__pycache__"))
     (copy / "tests" / "conftest.py").write_text(HASTE)
-    if failed := noticed(copy, ["tests/test_counts.py::test_recentring_by_hand"], options.limit):
+    if failed := noticed(copy, [*tests_in(copy, NEAR["counts"]), "-k", UNCHANGED], options.limit):
         raise RuntimeError(f"A test fails without any change: {failed}")
     for mutant in todo:
         try_out(mutant, copy, options)
@@ -83,8 +80,8 @@ def try_out(mutant: Mutant, copy: Path, options: argparse.Namespace) -> None:
     begun = time.monotonic()
     path.write_bytes(source[: mutant.start] + mutant.text.encode() + source[mutant.end :])
     nearest = next(tests for start, tests in NEAR.items() if mutant.file.startswith(start))
-    near = [f"tests/{name}" for name in nearest.split()]
-    rest = [f"tests/{name}" for name in ALL.split()] + [f"--ignore={test}" for test in near]
+    near = tests_in(copy, nearest)
+    rest = tests_in(copy, ALL) + [f"--ignore={test}" for test in near]
     killed = noticed(copy, near, options.limit)
     if not killed and not options.near:
         killed = noticed(copy, rest, 10 * options.limit)
@@ -94,6 +91,17 @@ def try_out(mutant: Mutant, copy: Path, options: argparse.Namespace) -> None:
     mutant.kept.write_text(json.dumps({**kept, "killed": killed, "seconds": seconds}))
     said = killed or "SURVIVED"
     print(f"{seconds:4d} s  {mutant.file}:{mutant.line}  {mutant.after}  [{said}]", flush=True)
+
+
+def tests_in(project: Path, patterns: str) -> list[str]:
+    """The test files and folders that patterns stand for; each pattern must stand for one at least."""
+    found = []
+    for pattern in patterns.split():
+        matches = sorted((project / "tests").glob(pattern))
+        if not matches:
+            raise ValueError(f"No test file matches {pattern!r}; correct the patterns of mutate.py.")
+        found += [str(match.relative_to(project)) for match in matches]
+    return found
 
 
 def noticed(copy: Path, tests: Iterable[str], limit: int) -> str:
@@ -119,39 +127,6 @@ def noticed(copy: Path, tests: Iterable[str], limit: int) -> str:
     if code > 0 and not failed:
         raise RuntimeError(f"The tests did not run: {said.read_text(errors='replace')}")
     return "" if code == 0 else failed[1] if failed else f"signal {-code}"
-
-
-def reason(mutant: Mutant) -> str:
-    """Why a mutant may survive, by its file, line and change (and the line's number, where that is not enough)."""
-    entries = tomllib.loads(EXPLAINED.read_text(encoding="utf-8"))["explained"] if EXPLAINED.exists() else []
-    for entry in entries:
-        what = (entry["file"], entry["line"], entry["change"], entry.get("number", mutant.line))
-        if what == (mutant.file, mutant.before, mutant.after, mutant.line):
-            return str(entry["reason"])
-    return ""
-
-
-def report(files: list[str]) -> None:
-    """Figures and survivors of all that was tried."""
-    totals, survivors = ["# Written by study/mutate.py."], []
-    for file in files:
-        possible = mutants(file)
-        known = [mutant for mutant in possible if reason(mutant)]
-        tried = [mutant for mutant in possible if mutant in known or mutant.result()]
-        left = [mutant for mutant in tried if mutant in known or not (mutant.result() or {})["killed"]]
-        figures = {"possible": len(possible), "mutants": len(tried), "killed": len(tried) - len(left)}
-        figures |= {"explained": len(known), "not_run": sum(not mutant.result() for mutant in known)}
-        if possible:
-            totals.append(f'\n[[file]]\nname = "{file}"')
-            totals += [f"{key} = {value}" for key, value in figures.items()]
-        for mutant in left:
-            strings = {"line": mutant.before, "change": mutant.after, "reason": reason(mutant)}
-            survivors += [f'\n[[survivor]]\nfile = "{file}"\nnumber = {mutant.line}']
-            survivors += [
-                f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in strings.items()
-            ]
-    TOTALS.write_text("\n".join(totals + survivors) + "\n", encoding="utf-8")
-    print(f"Wrote {TOTALS.relative_to(ROOT)}")
 
 
 def main() -> None:

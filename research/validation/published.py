@@ -6,19 +6,23 @@ and Fischer 2002) and a plain numpy version of the same policies.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-from research.validation.keep import SEED, Study
-from research.validation.page import standard_error, table, verdict, yes
 
-from truant.lab.simulate import simulate
+from research import SEED
+from research.markdown import standard_error, table, verdict, yes
+from research.validation.plain_bandits import final_regret
 from truant.policies import named
 from truant.setting import FloatArray, Setting
 from truant.worlds import DiscreteWorld, RealWorld, World
 
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
 HORIZON = 10_000
 UCB1 = "paper-mcar:alpha=4"  # sqrt(4 log T/(2n)) is UCB1's sqrt(2 log T/n)
+AGAIN = {UCB1: "ucb1", "oracle-thompson": "beta"}  # policies that are written again in numpy
 POLICIES = (UCB1, "mcar-ucb:level=cautious", "mcar-ucb", "mcar-thompson", "oracle-thompson")
 BERNOULLI = {
     "10 arms: .1, three each of .05, .02, .01 (Garivier and Cappé 2011; Kaufmann et al. 2012)": (
@@ -31,13 +35,13 @@ NORMAL = {"2 normal arms: .5, 0, sd 1": (0.5, 0.0)}
 HAND = ((1, 1.0), (2, 1.0), (10, 3.0), (100, 55.0), (5000, 4321.0))  # pulls and sum of outcomes
 
 
-def section(study: Study) -> list[str]:
-    rows = [row for name in (*BERNOULLI, *NORMAL) for row in problem_rows(study, name)]
+def section(bench: Workbench) -> list[str]:
+    rows = [row for name in (*BERNOULLI, *NORMAL) for row in problem_rows(bench, name)]
     columns = ("problem", "policy", "regret", "Lai-Robbins x log T", "UCB1 bound", "numpy version", "agrees")
     hand = [hand_row(*pulls) for pulls in HAND]
     return [
         "## Known problems without missing outcomes",
-        f"Mean regret after {study.size(HORIZON, 1000):,} rounds ± its standard error. Lai-Robbins: the asymptotic "
+        f"Mean regret after {bench.size(HORIZON, 1000):,} rounds ± its standard error. Lai-Robbins: the asymptotic "
         "least, sum of gap/KL over the worse arms, times log T (at this horizon a policy may still be below it). "
         "UCB1 bound: 8 sum log T/gap + (1 + pi²/3) sum gap, for outcomes in [0, 1]. numpy version: the same rule "
         "written again in a few lines (UCB1 with log T; Thompson sampling from the Beta posterior, where "
@@ -52,26 +56,25 @@ def section(study: Study) -> list[str]:
     ]
 
 
-def problem_rows(study: Study, name: str) -> list[list[str]]:
+def problem_rows(bench: Workbench, name: str) -> list[list[str]]:
     means = np.array((BERNOULLI | NORMAL)[name])
-    runs, horizon = study.size(1000, 10), study.size(HORIZON, 1000)
+    runs, horizon = bench.size(1000, 10), bench.size(HORIZON, 1000)
     world = bernoulli(means) if name in BERNOULLI else normal(means)
-
-    def compute() -> dict[str, tuple[float, float]]:
-        final = simulate(world, POLICIES, horizon=horizon, runs=runs, seed=SEED).final
-        found = {policy: figures(values) for policy, values in zip(POLICIES, final, strict=True)}
-        if name in BERNOULLI:
-            found["numpy " + UCB1] = figures(played(means, horizon, runs, ucb1))
-            found["numpy oracle-thompson"] = figures(played(means, horizon, runs, beta))
-        return found
-
-    what = {"runs": runs, "horizon": horizon, "means": means.tolist()}
-    found = study.piece(f"published-{name}", what, compute)
+    final = bench.simulated(world, POLICIES, horizon, runs).final
+    found = {policy: figures(values) for policy, values in zip(POLICIES, final, strict=True)}
+    if name in BERNOULLI:
+        for policy, again in AGAIN.items():
+            regret = bench.piece(
+                final_regret, policy=again, means=means.tolist(), horizon=horizon, runs=runs, seed=SEED
+            )
+            found[f"numpy {policy}"] = figures(np.array(regret))
     least, bound = bounds(means, horizon, name in BERNOULLI)
     return [row(name, policy, found, least, bound) for policy in POLICIES]
 
 
-def row(name: str, policy: str, found: dict, least: float, bound: float) -> list[str]:
+def row(
+    name: str, policy: str, found: dict[str, tuple[float, float]], least: float, bound: float
+) -> list[str]:
     mean, error = found[policy]
     other = found.get("numpy " + policy)
     answers = []
@@ -115,33 +118,6 @@ def kullback_leibler(p: FloatArray, q: float) -> FloatArray:
     return np.asarray(p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q)))
 
 
-Score = Callable[[FloatArray, FloatArray, int, np.random.Generator], FloatArray]
-
-
-def played(means: FloatArray, horizon: int, runs: int, score: Score) -> FloatArray:
-    """Final regret of all runs at once: each arm once, then the highest score."""
-    rng = np.random.default_rng(SEED)
-    everyone = np.arange(runs)
-    pulls, wins = np.zeros((runs, len(means))), np.zeros((runs, len(means)))
-    for t in range(horizon):
-        scores = score(pulls, wins, horizon, rng) if t >= len(means) else None
-        # a trace of noise breaks ties at random
-        arm = (
-            np.full(runs, t) if scores is None else (scores + 1e-9 * rng.random(scores.shape)).argmax(axis=1)
-        )
-        pulls[everyone, arm] += 1
-        wins[everyone, arm] += rng.random(runs) < means[arm]
-    return np.asarray(pulls @ (means.max() - means))
-
-
-def ucb1(pulls: FloatArray, wins: FloatArray, horizon: int, rng: np.random.Generator) -> FloatArray:
-    return np.asarray(wins / pulls + np.sqrt(2 * np.log(horizon) / pulls))
-
-
-def beta(pulls: FloatArray, wins: FloatArray, horizon: int, rng: np.random.Generator) -> FloatArray:
-    return rng.beta(1 + wins, 1 + pulls - wins)
-
-
 def hand_row(n: int, total: float) -> list[str]:
     by_hand = total / n + np.sqrt(2 * np.log(HORIZON) / n)
     policy, setting = named(UCB1), Setting(arms=1)
@@ -149,9 +125,9 @@ def hand_row(n: int, total: float) -> list[str]:
     about = total - n * setting.centre  # sums are kept about the centre of the range
     counts = np.array([[n, n, about, about**2 / n, 0], [0, 0, 0, 0, 0]], float)
     value = np.zeros(1)
-    knots = policy.index.knots(curve.linear)
-    policy.index.aim(0.0, float(np.log(HORIZON)), policy.index.parameters(), knots)
+    z_grid = policy.index.z_grid(curve.linear)
+    policy.index.aim(0.0, float(np.log(HORIZON)), policy.index.parameters(), z_grid)
     shared = np.zeros(curve.pooled + curve.scratch)
-    curve.fill(counts, np.zeros(curve.memory(1)), shared, curve.parameters[0], knots, value)
+    curve.score_arm(counts, np.zeros(curve.memory(1)), shared, curve.parameters[0], z_grid, value)
     agrees = abs(value[0] - by_hand) <= 1e-12
     return [f"{n:,}", f"{total:,.0f}", f"{by_hand:.9f}", f"{value[0]:.9f}", yes(agrees)]

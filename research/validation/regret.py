@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from research.validation.keep import SEED, Study
+
+from research import SEED
+from research.markdown import plus_minus, standard_error, table, verdict, yes
+from research.sources import assumption_modules, world_modules
+from research.validation.instances import yardsticks
 from research.validation.measures import (
     LIMITS,
     MOST_STRAIGHT,
     NAIVE,
     STRAIGHT,
     beside_naive,
-    plus_minus,
     ratio,
     regret,
     straight,
-    yardsticks,
 )
-from research.validation.page import standard_error, table, verdict, yes
 
-from truant.lab.result import Simulation
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+    from truant.lab.result import Simulation
+
 
 ORACLE = "oracle-thompson"
 
@@ -75,8 +79,8 @@ COLUMNS = (
 )
 
 
-def section(study: Study) -> list[str]:
-    rows = [row for case in CASES for row in case_rows(study, case)]
+def section(bench: Workbench) -> list[str]:
+    rows = [row for case in CASES for row in case_rows(bench, case)]
     return [
         "## Regret",
         "Mean ± standard error of the final regret (100,000 rounds; `mcar` 10,000). Beside it, from the same runs: the "
@@ -91,13 +95,17 @@ def section(study: Study) -> list[str]:
     ]
 
 
-def case_rows(study: Study, case: Case) -> Iterator[list[str]]:
-    runs, horizon = study.size(case.runs, 4), study.size(case.horizon, 2000)
-    result = study.simulated(f"regret-{case.world}-{runs}", case.world, case.policies, horizon, runs)
-    sticks = study.piece(
-        f"yardstick-{case.world}",
-        {"runs": runs, "horizon": horizon, "seed": SEED},
-        lambda: yardsticks(case.world, case.assumption, horizon, runs, SEED),
+def case_rows(bench: Workbench, case: Case) -> Iterator[list[str]]:
+    runs, horizon = bench.size(case.runs, 4), bench.size(case.horizon, 2000)
+    result = bench.simulated(case.world, case.policies, horizon, runs)
+    sticks = bench.piece(
+        yardsticks,
+        world_modules(case.world) | assumption_modules(case.assumption),
+        world=case.world,
+        assumption=case.assumption,
+        horizon=horizon,
+        runs=runs,
+        seed=SEED,
     )
     for policy in result.policies:
         yield row(case, result, policy, np.asarray(sticks))

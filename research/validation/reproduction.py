@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from research.validation.keep import Study
-from research.validation.page import table
+from research.markdown import table
+from research.sources import policy_modules, world_modules
+from research.validation.claims import claims_of
+from truant.reproduction.catalogue import FIGURES
 
-import truant
+if TYPE_CHECKING:
+    from research.workbench import Workbench
 
 RUNS = 120
 
 
-def section(study: Study) -> list[str]:
-    runs = study.size(RUNS, 2)
-    summary = study.piece("reproduction", {"runs": runs}, lambda: summarised(study, runs))
-    claims = [
-        [f"`{figure['name']}`", claim["claim"], claim["verdict"], claim["figures"]]
-        for figure in summary["figures"]
-        for claim in figure["claims"]
+def section(bench: Workbench) -> list[str]:
+    runs = bench.size(RUNS, 2)
+    rows = [
+        [f"`{name}`", claim["claim"], claim["verdict"], claim["figures"]]
+        for name in FIGURES
+        for claim in bench.piece(claims_of, parts_of(name), figure=name, runs=runs, quick=bench.quick)
     ]
     return [
         "## The paper's figures, again",
         f"What `truant reproduce --runs {runs}` says of the paper's claims. A verdict is computed from the runs: an "
         "order survives if the 95% interval of the paired difference says so, does not if it says the opposite, and "
         "depends if zero is in it or if cases of one claim disagree.",
-        table(("figure", "claim", "verdict", "figures"), claims),
+        table(("figure", "claim", "verdict", "figures"), rows),
     ]
 
 
-def summarised(study: Study, runs: int) -> dict[str, Any]:
-    made = truant.reproduce(runs=runs, quick=study.quick, out=study.kept / "reproduction")
-    return dict(made.summary)
+def parts_of(name: str) -> set[str]:
+    """The modules of the worlds and policies of a figure."""
+    figure = FIGURES[name]
+    cases = [case for claim in figure.claims for case in claim.cases]
+    curves = [*figure.curves(), *(curve for case in cases for curve in case.curves)]
+    worlds, policies = {curve.scene.world for curve in curves}, {curve.policy for curve in curves}
+    return world_modules(*worlds) | policy_modules(*policies)

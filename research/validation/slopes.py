@@ -7,15 +7,17 @@ others, in units of the gap at which the arms can just be told apart: c sqrt(n V
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from research.validation.keep import SEED, Study
-from research.validation.page import picture, standard_error, table, verdict, yes
+
+from research.markdown import picture, standard_error, table, verdict, yes
+from research.validation.pictures import save, slope_panels
 from research.validation.sweeps import SWEEPS, Point, Sweep
 
-from truant.lab.simulate import simulate
+if TYPE_CHECKING:
+    from research.workbench import Workbench
 
 GAPS = (1.5, 2.0, 3.0, 4.0, 5.0)
 TOLERANCE = 0.05  # of a slope, beside twice its standard error
@@ -67,9 +69,9 @@ def fitted_slope(x: npt.ArrayLike, y: npt.ArrayLike, error: npt.ArrayLike) -> tu
     return float(slope), float(np.sqrt(max(scatter, 1.0) / spread))
 
 
-def section(study: Study) -> list[str]:
-    lines = [line for sweep in SWEEPS for line in lines_of(study, sweep)]
-    chart(study, lines)
+def section(bench: Workbench) -> list[str]:
+    lines = [line for sweep in SWEEPS for line in lines_of(bench, sweep)]
+    chart(bench, lines)
     rows = [row(line) for line in lines]
     return [
         "## Regret against the theorems",
@@ -86,9 +88,9 @@ def section(study: Study) -> list[str]:
     ]
 
 
-def lines_of(study: Study, sweep: Sweep) -> list[Line]:
-    values = study.size(sweep.values, sweep.values[:2])
-    found = [worst(study, sweep, value) for value in values]
+def lines_of(bench: Workbench, sweep: Sweep) -> list[Line]:
+    values = bench.size(sweep.values, sweep.values[:2])
+    found = [worst(bench, sweep, value) for value in values]
     return [
         Line(
             sweep,
@@ -101,26 +103,17 @@ def lines_of(study: Study, sweep: Sweep) -> list[Line]:
     ]
 
 
-def worst(study: Study, sweep: Sweep, value: float) -> dict[str, tuple[float, float]]:
+def worst(bench: Workbench, sweep: Sweep, value: float) -> dict[str, tuple[float, float]]:
     """By policy, mean and standard error of the regret at the worst of the gaps."""
     point = sweep.point(value, 0.0)
-    runs = study.size(60 if point.horizon > 100_000 else sweep.runs, 3)
+    runs = bench.size(60 if point.horizon > 100_000 else sweep.runs, 3)
 
-    def compute() -> dict[str, Any]:
-        finals = []
-        for gap in GAPS:
-            at = sweep.point(value, gap)
-            finals.append(
-                simulate(at.world, list(sweep.policies), horizon=at.horizon, runs=runs, seed=SEED).final
-            )
-        best = {
-            policy: max((final[i] for final in finals), key=np.mean)
-            for i, policy in enumerate(sweep.policies)
-        }
-        return {policy: (float(final.mean()), standard_error(final)) for policy, final in best.items()}
-
-    what = {"runs": runs, "gaps": GAPS, "policies": sweep.policies}
-    return study.piece(f"slopes-{sweep.name}-{sweep.label}-{value:g}", what, compute)
+    points = [sweep.point(value, gap) for gap in GAPS]
+    finals = [bench.simulated(at.world, sweep.policies, at.horizon, runs).final for at in points]
+    worst_final = {
+        policy: max((final[i] for final in finals), key=np.mean) for i, policy in enumerate(sweep.policies)
+    }
+    return {policy: (float(final.mean()), standard_error(final)) for policy, final in worst_final.items()}
 
 
 def row(line: Line) -> list[str]:
@@ -143,12 +136,7 @@ def row(line: Line) -> list[str]:
     ]
 
 
-def chart(study: Study, lines: list[Line]) -> None:
-    from research.validation.pictures import (  # slow to import, and of no use to the workers
-        save,
-        slope_panels,
-    )
-
+def chart(bench: Workbench, lines: list[Line]) -> None:
     rows = []
     for line in lines:
         for point, regret, error in zip(line.points, line.regret, line.error, strict=True):
@@ -163,4 +151,4 @@ def chart(study: Study, lines: list[Line]) -> None:
                     "promised": low,
                 }
             )
-    save(study, "validation-slopes.png", slope_panels(rows))
+    save(bench, "validation-slopes.png", slope_panels(rows))

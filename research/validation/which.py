@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from research.validation.keep import ROOT, Study
+from research import ROOT
+from research.markdown import standard_error, table
 from research.validation.measures import regret
-from research.validation.page import standard_error, table
-
 from truant.files import written_whole
-from truant.lab.result import Simulation
 
-BEGIN, END = "<!-- which: written by study/run.py --only delay -->", "<!-- end of which -->"
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+    from truant.lab.result import Simulation
+
+BEGIN, END = "<!-- which: written by python -m research validation delay -->", "<!-- end of which -->"
 # kind of outcome: the world that stands for it
 KINDS = {
     "nearly normal": "mar",
@@ -33,11 +36,11 @@ COLUMNS = (
 CLEAR = 2.0  # standard errors of the paired difference
 
 
-def write(study: Study, results: dict[str, list[Simulation]]) -> Path:
+def write(bench: Workbench, results: dict[str, list[Simulation]]) -> Path:
     """Put the table between its marks in docs/lab.md; a quick study has a page of its own."""
     text = block(results)
-    if study.quick:
-        path = study.page.parent / "which.md"
+    if bench.quick:
+        path = bench.docs / "which.md"
         page = text
     else:
         path = ROOT / "docs" / "lab.md"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from research.validation.keep import Study
-from research.validation.measures import LINEAR, grows
-from research.validation.page import picture, table, verdict, yes
+from typing import TYPE_CHECKING
 
+from research.markdown import picture, table, verdict, yes
+from research.validation.measures import LINEAR, grows
+from research.validation.pictures import heat_map, save
 from truant.errors import NotIdentified
-from truant.lab.result import Simulation
 from truant.policies import named
 from truant.worlds import make
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+    from truant.lab.result import Simulation
 
 POLICIES = (
     "mcar-ucb",
@@ -36,10 +40,10 @@ WORLDS = {
 }
 
 
-def section(study: Study) -> list[str]:
-    runs, horizon = study.size(60, 3), study.size(100_000, 3000)
-    results = {world: in_world(study, world, horizon, runs) for world in WORLDS}
-    chart(study, results)
+def section(bench: Workbench) -> list[str]:
+    runs, horizon = bench.size(60, 3), bench.size(100_000, 3000)
+    results = {world: in_world(bench, world, horizon, runs) for world in WORLDS}
+    chart(bench, results)
     rows = [row(world, result) for world, result in results.items()]
     return [
         "## The price of a wrong assumption",
@@ -53,9 +57,9 @@ def section(study: Study) -> list[str]:
     ]
 
 
-def in_world(study: Study, world: str, horizon: int, runs: int) -> Simulation:
+def in_world(bench: Workbench, world: str, horizon: int, runs: int) -> Simulation:
     policies = [policy for policy in POLICIES if possible(policy, world)]
-    return study.simulated(f"wrong-{world}-{runs}", world, policies, horizon, runs)
+    return bench.simulated(world, policies, horizon, runs)
 
 
 def possible(policy: str, world: str) -> bool:
@@ -84,9 +88,7 @@ def row(world: str, result: Simulation) -> list[str]:
     return [world, *cells, yes(not grows(result, right) and mean(result, right) <= 2 * min(rivals))]
 
 
-def chart(study: Study, results: dict[str, Simulation]) -> None:
-    from research.validation.pictures import heat_map, save  # slow to import, and seldom needed
-
+def chart(bench: Workbench, results: dict[str, Simulation]) -> None:
     rows = [
         {
             "world": world,
@@ -97,4 +99,4 @@ def chart(study: Study, results: dict[str, Simulation]) -> None:
         for world, result in results.items()
         for policy in POLICIES
     ]
-    save(study, "validation-wrong.png", heat_map(rows))
+    save(bench, "validation-wrong.png", heat_map(rows))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from research.validation.keep import ROOT, Study
+
+from research import ROOT
+from research.markdown import plus_minus, standard_error, table, verdict, yes
 from research.validation.measures import (
     ERRORS,
     LIMITS,
@@ -16,15 +18,15 @@ from research.validation.measures import (
     STRAIGHT,
     beside_naive,
     halves,
-    plus_minus,
     ratio,
     regret,
     straight,
 )
-from research.validation.page import standard_error, table, verdict, yes
-
-from truant.lab.result import Simulation
 from truant.worlds import from_table
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+    from truant.lab.result import Simulation
 
 UNKIND = {
     "conversion": "mar",
@@ -67,11 +69,11 @@ def ours(assumption: str) -> list[str]:
     return [f"{assumption}-ucb", f"{assumption}-ucb:horizon=unknown", f"{assumption}-thompson"]
 
 
-def section(study: Study) -> list[str]:
-    unkind = [row for world, assumption in UNKIND.items() for row in unkind_rows(study, world, assumption)]
-    normal = [row for world, assumption in NORMAL.items() for row in normal_rows(study, world, assumption)]
-    visits = visits_rows(study)
-    runs, horizon = sizes(study)
+def section(bench: Workbench) -> list[str]:
+    unkind = [row for world, assumption in UNKIND.items() for row in unkind_rows(bench, world, assumption)]
+    normal = [row for world, assumption in NORMAL.items() for row in normal_rows(bench, world, assumption)]
+    visits = visits_rows(bench)
+    runs, horizon = sizes(bench)
     return [
         "## Unkind worlds",
         f"Regret after {horizon:,} rounds, {runs} runs, mean ± standard error. The worlds have revenue behind a rare "
@@ -85,8 +87,8 @@ def section(study: Study) -> list[str]:
         f"up to {ERRORS:.0f} standard errors. {counted(unkind)}",
         table(COLUMNS, [row.cells for row in unkind]),
         "### Nearly normal outcomes",
-        f"The same policies where outcomes are normal with one noise level, {study.size(100_000, 2000):,} rounds, "
-        f"{study.size(200, 4)} runs: what caution costs where it is not needed. {LIMITS} {counted(normal)}",
+        f"The same policies where outcomes are normal with one noise level, {bench.size(100_000, 2000):,} rounds, "
+        f"{bench.size(200, 4)} runs: what caution costs where it is not needed. {LIMITS} {counted(normal)}",
         table(COLUMNS, [row.cells for row in normal]),
         "### A table as a world",
         f"`{VISITS}` as a world: each mail draws from what was observed after it. Limit: no run above {WILD:.0f} times "
@@ -95,19 +97,19 @@ def section(study: Study) -> list[str]:
     ]
 
 
-def sizes(study: Study) -> tuple[int, int]:
+def sizes(bench: Workbench) -> tuple[int, int]:
     """Runs and rounds in the unkind worlds."""
-    return study.size(400, 4), study.size(50_000, 1000)
+    return bench.size(400, 4), bench.size(50_000, 1000)
 
 
 def counted(rows: Sequence[Judged]) -> str:
     return verdict([row.agrees for row in rows if row.agrees != "-"], "rows")
 
 
-def unkind_rows(study: Study, world: str, assumption: str) -> list[Judged]:
-    runs, horizon = sizes(study)
+def unkind_rows(bench: Workbench, world: str, assumption: str) -> list[Judged]:
+    runs, horizon = sizes(bench)
     policies = [*ours(assumption), *NAIVE, *ORACLES]
-    result = study.simulated(f"zoo-{world}-{runs}", world, policies, horizon, runs)
+    result = bench.simulated(world, policies, horizon, runs)
     return [row(world, result, policy, unkind_verdict(world, result, policy)) for policy in policies]
 
 
@@ -124,10 +126,10 @@ def unkind_verdict(world: str, result: Simulation, policy: str) -> str:
     return yes(beside_naive(result, policy, price=1.0) and share <= MOST_STRAIGHT)
 
 
-def normal_rows(study: Study, world: str, assumption: str) -> list[Judged]:
-    runs, horizon = study.size(200, 4), study.size(100_000, 2000)
+def normal_rows(bench: Workbench, world: str, assumption: str) -> list[Judged]:
+    runs, horizon = bench.size(200, 4), bench.size(100_000, 2000)
     policies = [*ours(assumption), *NAIVE, *ORACLES]
-    result = study.simulated(f"zoo-normal-{world}-{runs}", world, policies, horizon, runs)
+    result = bench.simulated(world, policies, horizon, runs)
     rows = []
     for policy in policies:
         agrees = "-"
@@ -138,11 +140,11 @@ def normal_rows(study: Study, world: str, assumption: str) -> list[Judged]:
     return rows
 
 
-def visits_rows(study: Study) -> list[Judged]:
-    runs, horizon = sizes(study)
-    world = from_table(ROOT / VISITS, arm="mail", mediator="opened", outcome="spent")
+def visits_rows(bench: Workbench) -> list[Judged]:
+    runs, horizon = sizes(bench)
+    world = from_table(bench.file(ROOT / VISITS), arm="mail", mediator="opened", outcome="spent")
     policies = [*ours("mar"), "naive-ucb", "oracle-ucb"]
-    result = study.simulated(f"zoo-visits-{runs}", world, policies, horizon, runs)
+    result = bench.simulated(world, policies, horizon, runs)
     rows = []
     for policy in policies:
         final = regret(result, policy)

@@ -1,4 +1,4 @@
-"""Words and tables of the document: Markdown from computed figures."""
+"""Markdown of the sections: tables, charts and verdicts from computed figures."""
 
 from __future__ import annotations
 
@@ -37,3 +37,8 @@ def standard_error(values: npt.ArrayLike) -> float:
     """Of the mean of independent values."""
     array = np.asarray(values, np.float64)
     return float(array.std(ddof=1) / np.sqrt(len(array))) if len(array) > 1 else float("nan")
+
+
+def plus_minus(value: float, error: float, decimals: int = 2) -> str:
+    """A figure and its standard error."""
+    return f"{value:,.{decimals}f} ± {error:,.{decimals}f}"

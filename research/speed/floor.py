@@ -1,0 +1,89 @@
+"""The paper's policies against a scalar C floor, interleaved in one process."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from research.markdown import table
+from research.sources import policy_modules, world_modules
+from research.speed.cost import LOOP, nanoseconds
+from research.speed.targets import judged
+from truant.worlds import World, make
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
+SOURCE = Path(__file__).with_name("floor.c")
+TARGET = 1.5  # times the floor
+# policy: the world, and the function of floor.c
+FLOORS = {
+    "paper-mcar": ("mar", "run_mcar"),
+    "paper-mar": ("mar", "run_mar"),
+    "paper-mnar": ("mnar", "run_mnar"),
+}
+
+
+def section(bench: Workbench) -> list[str]:
+    if shutil.which("gcc") is None:
+        return []
+    bench.file(SOURCE)
+    rows = []
+    for policy, (world, function) in FLOORS.items():
+        parts = {LOOP} | policy_modules(policy) | world_modules(world)
+        sizes = {"horizon": bench.size(1_000_000, 10_000), "repeats": bench.size(25, 2)}
+        pairs = bench.measured(pairs_of, parts, policy=policy, world=world, function=function, **sizes)
+        floor, ours = np.median(pairs, axis=0)
+        ratio = float(np.median([b / a for a, b in pairs]))
+        rows.append([f"`{policy}`", f"{floor:.1f}", f"{ours:.1f}", f"{ratio:.2f}", judged(ratio, TARGET)])
+    return [
+        "## Against a scalar C floor",
+        "Same process, same instance, interleaved; medians of CPU time. The floor keeps only the counts that its "
+        "policy needs; truant keeps squares and cubes as well.",
+        table(("policy", "C floor, ns", "truant, ns", "ratio", "target"), rows),
+    ]
+
+
+def pairs_of(policy: str, world: str, function: str, horizon: int, repeats: int) -> list[tuple[float, float]]:
+    """CPU nanoseconds per round of the floor and of truant, in turns."""
+    instance = make(world, seed=3)
+    with tempfile.TemporaryDirectory() as folder:
+        library = built(folder)
+        nanoseconds(instance, policy, horizon=1000)  # compiled
+        return [
+            (
+                floor_cost(library, function, instance, horizon, seed),
+                nanoseconds(instance, policy, horizon, seed=seed),
+            )
+            for seed in range(1, repeats + 1)
+        ]
+
+
+def built(folder: str) -> ctypes.CDLL:
+    """The floor, compiled."""
+    library = f"{folder}/floor.so"
+    flags = ["-O3", "-march=native", "-shared", "-fPIC"]
+    subprocess.run(["gcc", *flags, str(SOURCE), "-o", library, "-lm"], check=True)
+    return ctypes.CDLL(library)
+
+
+def floor_cost(library: ctypes.CDLL, function: str, world: World, horizon: int, seed: int) -> float:
+    """CPU nanoseconds per round of one run in C."""
+    if function == "run_mnar":
+        first, second = np.asarray(world.setting.levels), world.setting.condition_numbers[:, 0].copy()  # type: ignore[index]
+    else:
+        first, second = world.outcome_means, world.outcome_sd  # type: ignore[attr-defined]
+    arrays = [np.ascontiguousarray(array) for array in (*world.tables[:2], first, second)]
+    pulls = np.zeros(world.setting.arms, np.int64)
+    pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in (*arrays, pulls)]
+    sizes = (ctypes.c_uint64(seed), ctypes.c_int64(horizon), world.setting.arms, world.setting.mediators)
+    start = time.thread_time_ns()
+    getattr(library, function)(*sizes, *pointers[:4], ctypes.c_double(2.0), pointers[4])
+    return (time.thread_time_ns() - start) / horizon

@@ -1,0 +1,35 @@
+"""truant's own policies: nanoseconds per round."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from research.markdown import table
+from research.sources import policy_modules, world_modules
+from research.speed.cost import LOOP, least_nanoseconds
+from research.speed.targets import judged
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
+TARGETS = {
+    ("mar", "mar-ucb"): 100,
+    ("mar", "mar-thompson"): 500,
+    ("mnar", "mnar-ucb"): 500,
+    ("mediator-mnar", "mediator-mnar-ucb"): 700,
+}
+
+
+def section(bench: Workbench) -> list[str]:
+    horizon, runs, repeats = bench.size((100_000, 20, 3), (1000, 2, 2))
+    rows = []
+    for (world, policy), target in TARGETS.items():
+        parts = {LOOP} | policy_modules(policy) | world_modules(world)
+        sizes = {"horizon": horizon, "runs": runs, "repeats": repeats}
+        value = bench.measured(least_nanoseconds, parts, world=world, policy=policy, **sizes)
+        rows.append([f"`{world}`", f"`{policy}`", f"{value:.0f}", judged(value, target)])
+    return [
+        "## Policies of our own",
+        f"Mean over {runs} instances of {horizon:,} rounds, each the best of {repeats} times.",
+        table(("world", "policy", "ns per round", "target"), rows),
+    ]

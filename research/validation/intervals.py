@@ -1,0 +1,69 @@
+"""Whether 95% intervals hold the truth: of fixed samples, and at the end of adaptive runs."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from research.cores import each
+from research.validation.instances import plan_named, world_named
+from truant import registry
+from truant.counts import Counts
+from truant.errors import NotIdentified
+from truant.play.run import play
+from truant.setting import Setting
+
+TWO_SIDED = 1.959964  # 95%
+
+
+def fixed_samples(assumption: str, world: str, pulls: int, replications: int) -> list[bool | None]:
+    """Of each replication, whether the interval of one arm of a new instance holds the truth; None if refused."""
+    return each(_fixed_sample, [(assumption, world, pulls, seed) for seed in range(replications)])
+
+
+def _fixed_sample(item: tuple[str, str, int, int]) -> bool | None:
+    assumption, spec, pulls, seed = item
+    world = world_named(spec, seed)
+    arms = np.full(pulls, seed % world.setting.arms)
+    counts = Counts.fold(world.setting, arms, *world.pulls(arms, seed))
+    return covers(assumption, counts, int(arms[0]), world.setting, float(world.means[arms[0]]))
+
+
+def adaptive_runs(
+    assumption: str, world: str, horizon: int, runs: int, seed: int
+) -> list[dict[str, list[bool | None]]]:
+    """Of each run of `ucb`, which intervals hold the truth at its end: the best arm's and the others'."""
+    return each(_adaptive_run, [(assumption, world, horizon, seed, run) for run in range(runs)])
+
+
+def _adaptive_run(item: tuple[str, str, int, int, int]) -> dict[str, list[bool | None]]:
+    assumption, world, horizon, seed, run = item
+    plan = plan_named(world, [f"{assumption}-ucb"], horizon, seed)
+    instance = plan.instance(run)
+    counts = play(plan.policies[0], instance, plan.generator(run), horizon, plan.rounds).counts
+    best = int(np.argmax(instance.means))
+    held = [
+        covers(assumption, counts, arm, instance.setting, float(mean))
+        for arm, mean in enumerate(instance.means)
+    ]
+    return {"best": [held[best]], "others": held[:best] + held[best + 1 :]}
+
+
+def covers(name: str, counts: Counts, arm: int, setting: Setting, truth: float) -> bool | None:
+    """Whether an assumption's interval holds the truth; None if it refuses the counts."""
+    assumption = _assumption(name)
+    try:
+        if hasattr(assumption, "fit"):  # the root at the truth says the same as two limits, in one search
+            fit = assumption.fit(counts, arm)
+            return bool(2 * (fit.log_likelihood - fit.log_likelihood_at(truth)) <= TWO_SIDED**2)
+        low, high = assumption.estimate(counts, arm, setting).interval(0.95)
+        return bool(low <= truth <= high)
+    except NotIdentified:
+        return None
+
+
+@functools.cache
+def _assumption(name: str) -> Any:
+    return registry.find("assumption", name).build()

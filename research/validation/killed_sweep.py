@@ -1,0 +1,83 @@
+"""Kills a sweep at random moments, lets it go on, and compares its results with those of an untouched one."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from truant.sweeps.sweep import sweep
+
+WORLD = "mar"
+POLICIES = ("naive-ucb", "mar-ucb", "mar-thompson")
+TEXT = """
+runs = {runs}
+horizon = 3_000
+policies = ["naive-ucb", "mar-ucb", "mar-thompson"]
+
+[[worlds]]
+name = "mar"
+vary = {{ gamma = {{ from = 0.1, to = 1.0, steps = {steps} }}, K = [2, 5, 10] }}
+"""
+
+
+def killed_sweep(backend: str, kills: int, runs: int, steps: int, seed: int) -> dict[str, Any]:
+    """How many files were done at each kill, how many were broken, and whether the results are the same bytes."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        file = folder / "study.toml"
+        file.write_text(TEXT.format(runs=runs, steps=steps))
+        start = time.monotonic()
+        whole = sweep(file, out=folder / "whole", progress=False)
+        seconds = time.monotonic() - start
+        chance = random.Random(seed)
+        done, broken = [], 0
+        for _ in range(kills):
+            _run_and_kill(file, folder / "out", backend, chance.uniform(1.0, 6.0 + 1.5 * seconds / kills))
+            parts = list((folder / "out" / "parts").rglob("*.parquet"))
+            broken += sum(not readable(part) for part in parts)
+            done.append(len(parts))
+        result = sweep(file, out=folder / "out", backend=backend, progress=False)
+        files = len(list((folder / "whole" / "parts").rglob("*.parquet")))
+        return {
+            "done": done,
+            "files": files,
+            "tasks": files // len(POLICIES),
+            "broken": broken,
+            "same": result.results.read_bytes() == whole.results.read_bytes(),
+        }
+
+
+def _run_and_kill(file: Path, out: Path, backend: str, seconds: float) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "truant.cli",
+        "sweep",
+        str(file),
+        "--out",
+        str(out),
+        "--backend",
+        backend,
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    time.sleep(seconds)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    time.sleep(0.5)  # workers of a killed process end by themselves
+
+
+def readable(path: Path) -> bool:
+    """Whether a part of a sweep is a whole Parquet file."""
+    try:
+        return pq.read_table(path, page_checksum_verification=True).num_rows >= 100
+    except (OSError, pa.ArrowException):
+        return False

@@ -127,8 +127,7 @@ class Workbench:
         }
 
         def compute() -> Simulation:
-            late = {"delay": delay} if delay else {}
-            result = simulate(world, list(policies), horizon=horizon, runs=runs, seed=SEED, **late)
+            result = simulate(world, list(policies), horizon=horizon, runs=runs, seed=SEED, delay=delay)
             if result.runs < runs:  # stopped: the finished runs alone are not what was asked for
                 raise KeyboardInterrupt
             return result

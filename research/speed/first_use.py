@@ -54,7 +54,7 @@ def section(bench: Workbench) -> list[str]:
     repeats = bench.size(3, 1)
     rows = []
     for family in bench.size(FAMILIES, (FAMILIES[0][:3],)):
-        worlds, policies = ({use[i] for use in family} for i in (1, 0))
+        worlds, policies = {use.world for use in family}, {use.policy for use in family}
         parts = {LOOP, "truant.lab.simulate"} | world_modules(*worlds) | policy_modules(*policies)
         codes = [CODE.format(world=use.world, policy=use.policy, delay=use.delay) for use in family]
         found = np.min(

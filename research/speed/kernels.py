@@ -1,6 +1,6 @@
 """Times the kernels of whatever truant is on the path, many times each, and prints them as JSON.
 
-    python research/speed/kernels.py REPEATS SCALE
+    python research/speed/kernels.py REPEATS SCALE [KERNEL ...]
 
 Uses only what every version of truant has, so that it measures an older checkout, too.
 """
@@ -53,12 +53,14 @@ def decision_times(policy, repeats, arms=10, calls=20):
 
 
 def main():
-    repeats, scale = int(sys.argv[1]), float(sys.argv[2])
-    found = {
-        name: simulation_times(world, policy, max(1000, int(scale * rounds)), repeats)
-        for name, (world, policy, rounds) in SIMULATIONS.items()
-    }
-    found |= {name: decision_times(policy, repeats) for name, policy in DECISIONS.items()}
+    repeats, scale, wanted = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:] or [*SIMULATIONS, *DECISIONS]
+    found = {}
+    for name in wanted:
+        if name in DECISIONS:
+            found[name] = decision_times(DECISIONS[name], repeats)
+        else:
+            world, policy, rounds = SIMULATIONS[name]
+            found[name] = simulation_times(world, policy, max(1000, int(scale * rounds)), repeats)
     print(json.dumps({"from": truant.__file__, "times": found}))
 
 

@@ -20,7 +20,7 @@ def closing(sections: list[str]) -> list[str]:
     rows = []
     for line in "\n".join(sections).splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("|") and (": met" in cells[-1] or "**missed**" in cells[-1]):
+        if line.startswith("|") and cells[-1].startswith(("at most ", "at least ")):
             rows.append([", ".join(cell for cell in cells[:-1] if cell), cells[-1]])
     reasons = REASONS.read_text(encoding="utf-8").strip()
     return ["## Targets", table(("what", "target"), rows), "## What was missed, and why", reasons]

@@ -9,8 +9,8 @@ import numpy as np
 from research import SEED
 from research.markdown import picture, plus_minus, standard_error, table, verdict, yes
 from research.sources import policy_modules, world_modules
+from research.validation.adaptive_intervals import adaptive_runs
 from research.validation.coverage import BAND, nominal
-from research.validation.intervals import adaptive_runs
 from research.validation.pictures import dots, save
 
 if TYPE_CHECKING:

@@ -1,12 +1,8 @@
-"""Instances of named worlds, as `simulate` would draw them, and what theory says of each."""
+"""Instances of named worlds."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from truant import registry, theory
-from truant.play.run import Plan
-from truant.policies import named
+from truant import registry
 from truant.worlds import World, make
 
 
@@ -14,15 +10,3 @@ def world_named(spec: str, seed: int) -> World:
     """One instance of a world with parameters as in "mar:gamma=0.5,1.0"."""
     name, parameters = registry.parse(spec)
     return make(name, seed=seed, **parameters)
-
-
-def plan_named(spec: str, policies: list[str], horizon: int, seed: int) -> Plan:
-    """The runs that `simulate` would make; regret is noted at the last round only."""
-    name, parameters = registry.parse(spec)
-    return Plan(name, parameters, [named(policy) for policy in policies], horizon, seed, np.array([horizon]))
-
-
-def yardsticks(world: str, assumption: str, horizon: int, runs: int, seed: int) -> list[float]:
-    """2 V/gap log T, summed over the worse arms, of the instance of each run."""
-    plan = plan_named(world, [], horizon, seed)
-    return [theory.instance_regret(plan.instance(run), horizon, assumption) for run in range(runs)]

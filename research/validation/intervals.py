@@ -1,4 +1,4 @@
-"""Whether 95% intervals hold the truth: of fixed samples, and at the end of adaptive runs."""
+"""Whether 95% intervals of fixed samples hold the truth."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from research.cores import each
-from research.validation.instances import plan_named, world_named
+from research.validation.instances import world_named
 from truant import registry
 from truant.counts import Counts
 from truant.errors import NotIdentified
-from truant.play.run import play
 from truant.setting import Setting
 
 TWO_SIDED = 1.959964  # 95%
@@ -29,26 +28,6 @@ def _fixed_sample(item: tuple[str, str, int, int]) -> bool | None:
     arms = np.full(pulls, seed % world.setting.arms)
     counts = Counts.fold(world.setting, arms, *world.pulls(arms, seed))
     return covers(assumption, counts, int(arms[0]), world.setting, float(world.means[arms[0]]))
-
-
-def adaptive_runs(
-    assumption: str, world: str, horizon: int, runs: int, seed: int
-) -> list[dict[str, list[bool | None]]]:
-    """Of each run of `ucb`, which intervals hold the truth at its end: the best arm's and the others'."""
-    return each(_adaptive_run, [(assumption, world, horizon, seed, run) for run in range(runs)])
-
-
-def _adaptive_run(item: tuple[str, str, int, int, int]) -> dict[str, list[bool | None]]:
-    assumption, world, horizon, seed, run = item
-    plan = plan_named(world, [f"{assumption}-ucb"], horizon, seed)
-    instance = plan.instance(run)
-    counts = play(plan.policies[0], instance, plan.generator(run), horizon, plan.rounds).counts
-    best = int(np.argmax(instance.means))
-    held = [
-        covers(assumption, counts, arm, instance.setting, float(mean))
-        for arm, mean in enumerate(instance.means)
-    ]
-    return {"best": [held[best]], "others": held[:best] + held[best + 1 :]}
 
 
 def covers(name: str, counts: Counts, arm: int, setting: Setting, truth: float) -> bool | None:

@@ -10,7 +10,6 @@ import numpy as np
 from research import SEED
 from research.markdown import plus_minus, standard_error, table, verdict, yes
 from research.sources import assumption_modules, world_modules
-from research.validation.instances import yardsticks
 from research.validation.measures import (
     LIMITS,
     MOST_STRAIGHT,
@@ -21,6 +20,7 @@ from research.validation.measures import (
     regret,
     straight,
 )
+from research.validation.plans import yardsticks
 
 if TYPE_CHECKING:
     from research.workbench import Workbench

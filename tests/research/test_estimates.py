@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from research.validation import (
     adaptive,
+    adaptive_intervals,
     condition,
     condition_classes,
     coverage,
     estimators,
-    intervals,
     samples,
 )
 
@@ -80,7 +80,7 @@ def test_the_estimators_of_a_world_come_from_the_assumptions_that_are_named():
 
 
 def test_intervals_of_adaptive_runs_are_counted_for_the_best_arm_and_the_others():
-    ends = [intervals._adaptive_run(("mar", "mar", 300, 1, run)) for run in range(3)]
+    ends = [adaptive_intervals._adaptive_run(("mar", "mar", 300, 1, run)) for run in range(3)]
     arms = make("mar").setting.arms
     assert all(len(end["best"]) == 1 and len(end["others"]) == arms - 1 for end in ends)
     assert adaptive.share_held([True, None, False, True]) == pytest.approx(2 / 3)

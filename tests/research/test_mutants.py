@@ -40,9 +40,10 @@ def test_mutants_are_changes_that_still_are_code():
     assert not any("raise" in before or before.startswith(('f"', "@", '"')) for before, _ in found)
     for file in ("counts.py", "assumptions/likelihood.py"):
         source = (changes.PACKAGE / file).read_bytes()
-        for mutant in changes.mutants(file):
+        unchanged = ast.dump(ast.parse(source))
+        for mutant in changes.mutants(file)[::7]:
             changed = source[: mutant.start] + mutant.text.encode() + source[mutant.end :]
-            assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source))
+            assert ast.dump(ast.parse(changed)) != unchanged
 
 
 def test_every_file_of_the_core_has_near_tests():

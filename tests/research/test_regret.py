@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from research.validation import delay, instances, measures, regret, which, wrong
+from research.validation import delay, measures, plans, regret, which, wrong
 
 from research import ROOT
 from truant.lab.result import Simulation
@@ -76,7 +76,7 @@ def test_the_ratio_of_means_has_the_error_of_repeated_samples():
 
 def test_every_case_of_regret_has_a_yardstick():
     for case in {case.assumption: case for case in regret.CASES}.values():
-        sticks = instances.yardsticks(case.world, case.assumption, 1000, 2, 1)
+        sticks = plans.yardsticks(case.world, case.assumption, 1000, 2, 1)
         assert len(sticks) == 2
         assert min(sticks) > 0
 
@@ -121,7 +121,7 @@ def test_the_page_of_the_lab_has_a_place_for_the_table_of_policies():
 
 @pytest.mark.parametrize("world", ["mar", "mcar:gamma=0.5", "mar-low:sd=10"])
 def test_instances_are_those_of_simulate(world):
-    theirs, ours = plan_of(world, "mar-ucb", 100, 7, {}), instances.plan_named(world, ["mar-ucb"], 100, 7)
+    theirs, ours = plan_of(world, "mar-ucb", 100, 7, {}), plans.plan_named(world, ["mar-ucb"], 100, 7)
     for run in range(2):
         assert np.array_equal(theirs.instance(run).means, ours.instance(run).means)
         assert theirs.generator(run).random() == ours.generator(run).random()

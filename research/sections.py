@@ -70,11 +70,11 @@ SPEED = (
     *("start", "first-use", "peers", "beside"),
 )
 GROUPS = {
-    "validation": Group("validation.md", _of("validation", *VALIDATION), "research.validation"),
+    "validation": Group("validation.md", _of("validation", *VALIDATION), "research.validation.opening"),
     "ablations": Group(
         "ablations.md",
         {name: Section("research.ablations.study", {"name": name}) for name in ABLATIONS},
-        "research.ablations",
+        "research.ablations.opening",
     ),
-    "speed": Group("speed.md", _of("speed", *SPEED), "research.speed", "research.speed.targets"),
+    "speed": Group("speed.md", _of("speed", *SPEED), "research.speed.opening", "research.speed.targets"),
 }

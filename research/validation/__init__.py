@@ -1,12 +1,1 @@
 """Validation at full size: regret, coverage, errors and growth beside what theory and others say."""
-
-from research import SEED
-
-
-def opening() -> list[str]:
-    """The first paragraphs of the page."""
-    return [
-        "# Validation",
-        f"Written by `python -m research validation` (part of `make study`), seed {SEED}. A comment before each "
-        "section says when it was made, and from what code.",
-    ]

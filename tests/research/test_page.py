@@ -14,7 +14,7 @@ from truant.fingerprint import source_file
 
 def group(**sections):
     return Group(
-        "page.md", {name: Section(module) for name, module in sections.items()}, "research.validation"
+        "page.md", {name: Section(module) for name, module in sections.items()}, "research.validation.opening"
     )
 
 

@@ -8,6 +8,7 @@ Discrete outcomes: per arm the table C[m or missing, y or missing].
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,7 @@ COLUMNS = 5
 def record_real(row: FloatArray, mediator: int, outcome: float) -> None:
     """Add one pull to an arm's real counts; `outcome` is about the centre, NaN if missing."""
     row[mediator, PULLS] += 1.0
-    if not np.isnan(outcome):
+    if not math.isnan(outcome):
         row[mediator, OBSERVED] += 1.0
         row[mediator, SUM] += outcome
         row[mediator, SQUARES] += outcome * outcome

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 # what only type checkers import is not reached
 _FOR_TYPES = re.compile(r"^([ \t]*)if TYPE_CHECKING:.*\n(?:\1[ \t]+.*\n|[ \t]*\n)*", re.MULTILINE)
@@ -34,7 +34,10 @@ def code_fingerprint(*roots: Root) -> str:
     roots : modules, their names, or classes and functions, whose modules are meant. Imports are followed within
         truant and within the roots' own top-level packages.
     """
-    return _fingerprint(tuple(sorted({module_name(root) for root in roots})))
+    digest = hashlib.sha256()
+    for name in modules_reached(*(module_name(root) for root in roots)):
+        digest.update(f"{name} {_module_file(name).digest}\n".encode())
+    return digest.hexdigest()[:32]
 
 
 def module_name(root: Root) -> str:
@@ -58,26 +61,22 @@ def modules_reached(*names: str) -> list[str]:
         if name in found or name.partition(".")[0] not in packages or source_file(name) is None:
             continue
         found.add(name)
-        waiting += _imports(name)
+        waiting += _module_file(name).imports
     return sorted(found)
 
 
-@functools.cache
-def _fingerprint(names: tuple[str, ...]) -> str:
-    digest = hashlib.sha256()
-    for name in modules_reached(*names):
-        digest.update(f"{name} {hashlib.sha256(_source(name)).hexdigest()}\n".encode())
-    return digest.hexdigest()[:32]
-
-
-@functools.cache
 def source_file(name: str) -> Path | None:
     """Where the source of a module is; None if there is none."""
-    top, *inner = name.split(".")
     module = sys.modules.get(name)
     if module is not None:
         file = getattr(module, "__file__", None)
         return Path(file) if file and file.endswith(".py") else None
+    return _file_of_unloaded(name)
+
+
+@functools.cache
+def _file_of_unloaded(name: str) -> Path | None:
+    top, *inner = name.split(".")
     package = sys.modules.get(top)
     spec = PathFinder.find_spec(top) if package is None else None
     if not inner:
@@ -90,33 +89,47 @@ def source_file(name: str) -> Path | None:
     return None
 
 
-@functools.cache
-def _source(name: str) -> bytes:
+class ModuleFile(NamedTuple):
+    """What is known of a module's source file."""
+
+    digest: str
+    imports: list[str]
+
+
+def _module_file(name: str) -> ModuleFile:
+    """The file as it is now: a file that was written since is read again."""
     file = source_file(name)
     try:
-        return file.read_bytes() if file else b""
-    except OSError:  # gone, or not to be read: nothing can be known of it
-        return b""
+        assert file is not None
+        status = file.stat()
+    except OSError:  # gone since it was loaded: nothing can be known of it
+        return ModuleFile("", [])
+    return _read_module(name, file, status.st_mtime_ns, status.st_size)
 
 
-def _imports(name: str) -> Iterator[str]:
+@functools.cache
+def _read_module(name: str, file: Path, changed: int, size: int) -> ModuleFile:
+    source = file.read_bytes()
+    text = _FOR_TYPES.sub("", source.decode("utf-8", errors="replace"))
+    is_package = file.name == "__init__.py"
+    return ModuleFile(hashlib.sha256(source).hexdigest(), list(_imports(name, is_package, text)))
+
+
+def _imports(name: str, is_package: bool, text: str) -> Iterator[str]:
     """What a module imports, and the packages that it lies in, whose own code runs first."""
-    parent, _, _ = name.rpartition(".")
+    parent = name.rpartition(".")[0]
     if parent:
         yield parent
-    file = source_file(name)
-    package = name if file is not None and file.name == "__init__.py" else parent
-    text = _FOR_TYPES.sub("", _source(name).decode("utf-8", errors="replace"))
     for module, listed, plain in _IMPORT.findall(text):
         if plain:
             yield from (part.split(" as ")[0].strip() for part in plain.split(","))
             continue
-        origin = _absolute(module, package)
+        origin = _absolute(module, name if is_package else parent)
         yield origin
         for part in listed.strip("()\n ").split(","):
-            part = part.partition("#")[0].split(" as ")[0].strip()
-            if part.isidentifier():
-                yield f"{origin}.{part}"
+            imported = part.partition("#")[0].split(" as ")[0].strip()
+            if imported.isidentifier():
+                yield f"{origin}.{imported}"
 
 
 def _absolute(module: str, package: str) -> str:

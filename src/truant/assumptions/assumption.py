@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truant.compile import hot
+from truant.compile.kinds import NOTHING, NUMBER, TABLE, VECTOR
 from truant.counts import Counts
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, Setting
@@ -41,6 +42,12 @@ class Estimate:
             raise InvalidValue(f"level must be between 0 and 1, got {level}.")
         z = NormalDist().inv_cdf((1 + level) / 2)
         return self.at(-z), self.at(z)
+
+
+# what compiled functions of a curve take, for those that are heavy
+CONTRIBUTE = NOTHING(TABLE, VECTOR, VECTOR)
+KNOWN = NUMBER(TABLE, VECTOR, VECTOR)
+SCORE_ARM = NOTHING(TABLE, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR)
 
 
 @hot

@@ -8,11 +8,12 @@ floor keeps a good arm from hiding in a mediator level that is hardly ever seen.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from truant.assumptions.assumption import Curve
+from truant.assumptions.assumption import CONTRIBUTE, SCORE_ARM, Curve
 from truant.assumptions.robust import (
     CENTRE,
     ENOUGH,
@@ -37,7 +38,8 @@ from truant.assumptions.robust import (
     stands_out,
     width,
 )
-from truant.compile import hot, lean
+from truant.compile import heavy, hot, lean
+from truant.compile.kinds import NOTHING, TABLE, VECTOR
 from truant.counts import CUBES, OBSERVED, PULLS, SQUARES, SUM
 from truant.setting import FloatArray, Setting
 
@@ -76,7 +78,7 @@ def borrowing_curve(
         first_pulls=FIRST_PULLS,
         growth=GROWTH,
         pooled=pooled_numbers(setting),
-        scratch=3 * len(SPREADS) + setting.mediators + 1,
+        scratch=3 * len(SPREADS) + NOISES + setting.mediators + 1,
     )
 
 
@@ -85,7 +87,7 @@ def pooled_numbers(setting: Setting) -> int:
     return BY_ROW + 2 * (setting.mediators + 1)
 
 
-@lean
+@heavy(CONTRIBUTE)
 def contribute(row: FloatArray, parameters: FloatArray, out: FloatArray) -> None:
     """Moments within and between the cells, and how the cells' variances compare."""
     rows = int(parameters[ROWS])
@@ -130,7 +132,7 @@ def compare_cells(row: FloatArray, rows: int, squares: float, freedom: float, ou
             out[BY_ROW + 2 * m] = weight * within
             out[BY_ROW + 2 * m + 1] = weight * df
             if df >= ENOUGH:
-                log = np.log((within + 1.0) / (df + 1.0))
+                log = math.log((within + 1.0) / (df + 1.0))
                 out[CELL_LOG] += log
                 out[CELL_LOG_SQUARED] += log * log
                 out[CELL_LOG_NOISE] += 2.0 / df
@@ -199,16 +201,19 @@ def share(row: FloatArray, m: int, total: float, parameters: FloatArray) -> floa
     return float(parameters[PROBABILITIES + m] if parameters[IS_KNOWN] else row[m, PULLS] / total)
 
 
-@lean
-def plain(
-    row: FloatArray, shared: FloatArray, parameters: FloatArray, noises: FloatArray
-) -> tuple[float, float, float, float, float]:
+# where `plain` leaves what it finds: at the end of the scratch space, behind them the variance of each cell
+MEAN, VARIANCE, KNOWN_OUTCOMES, PHI, HALF_JUMP, NOISES = range(6)
+
+
+@heavy(NOTHING(TABLE, VECTOR, VECTOR, VECTOR))
+def plain(row: FloatArray, shared: FloatArray, parameters: FloatArray, out: FloatArray) -> None:
     """The shrunk estimate, each cell on its own: mean about the centre, v, known outcomes, phi and half the jump.
 
     v = sum p_m^2 s_m^2/(n_m + kappa) + B/N, with B the spread between cells, less what their noise adds to it.
-    The cells' variances s_m^2 are left in `noises`. Degrees of freedom add up as Satterthwaite's do. A jump may be
+    The cells' variances s_m^2 stand behind these. Degrees of freedom add up as Satterthwaite's do. A jump may be
     waiting in a cell, or in a level not met yet.
     """
+    noises = out[NOISES:]
     rows = int(parameters[ROWS])
     noise = noise_of(row, rows, shared, parameters)
     pulls = 0.0
@@ -242,16 +247,19 @@ def plain(
     jump = noise.jump * thinnest
     if parameters[SEVERAL]:
         jump = max(jump, jump_between(shared, parameters[SCALE], parameters[RANGE]) / total)
-    return mean, v, single * noise.ordinary / v, freedom, jump / 2.0
+    out[MEAN], out[VARIANCE], out[KNOWN_OUTCOMES] = mean, v, single * noise.ordinary / v
+    out[PHI], out[HALF_JUMP] = freedom, jump / 2.0
 
 
 @lean
 def known(row: FloatArray, shared: FloatArray, parameters: FloatArray) -> float:
     """s^2/v: outcomes that the estimate is worth; those of an arm noisier than the others are worth less."""
-    return plain(row, shared, parameters, shared[len(shared) - row.shape[0] :])[2]
+    found = shared[len(shared) - row.shape[0] - NOISES :]
+    plain(row, shared, parameters, found)
+    return float(found[KNOWN_OUTCOMES])
 
 
-@lean
+@heavy(SCORE_ARM)
 def score_arm(
     row: FloatArray,
     memory: FloatArray,
@@ -263,14 +271,21 @@ def score_arm(
     """at(z) with the variance that borrowing leaves, between `floor` and all of it, on each side of the mean."""
     rows, scale = int(parameters[ROWS]), parameters[SCALE]
     count = len(SPREADS)
-    noises = shared[len(shared) - row.shape[0] :]
-    space = shared[len(shared) - row.shape[0] - 3 * count :]
+    found = shared[len(shared) - row.shape[0] - NOISES :]
+    plain(row, shared, parameters, found)
+    mean, v, freedom, jump, noises = (
+        found[MEAN],
+        found[VARIANCE],
+        found[PHI],
+        found[HALF_JUMP],
+        found[NOISES:],
+    )
+    space = shared[len(shared) - len(found) - 3 * count :]
     weights, means, spreads = space[:count], space[count : 2 * count], space[2 * count : 3 * count]
-    mean, v, _, freedom, jump = plain(row, shared, parameters, noises)
     pulls = 0.0
     for m in range(rows):
         pulls += row[m, PULLS]
-    sd, floor = np.sqrt(v), np.sqrt(parameters[FLOOR])
+    sd, floor = math.sqrt(v), math.sqrt(parameters[FLOOR])
     for k in range(count):
         weights[k], means[k], spreads[k] = hierarchical(
             row, SPREADS[k] * SPREADS[k] * scale, noises, max(pulls, 1.0), parameters
@@ -292,9 +307,9 @@ def normalise(weights: FloatArray) -> None:
         top = max(top, weights[k])
     total = 0.0
     for k in range(len(weights)):
-        total += np.exp(weights[k] - top)
+        total += math.exp(weights[k] - top)
     for k in range(len(weights)):
-        weights[k] -= top + np.log(total)
+        weights[k] -= top + math.log(total)
 
 
 @lean
@@ -305,7 +320,7 @@ def farthest(weights: FloatArray, means: FloatArray, spreads: FloatArray, z: flo
     for k in range(len(weights)):
         room = 0.5 * z * z + weights[k]
         if room >= 0.0:
-            best = max(best, side * (means[k] - mean) + np.sqrt(2.0 * spreads[k] * room))
+            best = max(best, side * (means[k] - mean) + math.sqrt(2.0 * spreads[k] * room))
     return best
 
 
@@ -326,8 +341,8 @@ def hierarchical(
             W += 1.0 / d
             first += y / d
             second += y * y / d
-            logs += np.log(d)
-    weight = -(logs + np.log(W * scale)) / 2.0 - (second - first * first / W) / 2.0
+            logs += math.log(d)
+    weight = -(logs + math.log(W * scale)) / 2.0 - (second - first * first / W) / 2.0
     middle = first / W
     mean = square = within = loose = wobble = 0.0
     for m in range(int(parameters[ROWS])):

@@ -11,11 +11,13 @@ scratch space, of which each function takes the front and hands on the rest.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from truant.compile import hot, lean
+from truant.compile import heavy, hot, lean
+from truant.compile.kinds import FLAG, NUMBER, TABLE, VECTOR, kind_of
 from truant.setting import FloatArray
 
 MINUTE = 1e-300  # keeps logarithms and divisions finite
@@ -102,7 +104,7 @@ def step(
         share = 0.0
         if C[m, L] > 0.0:
             if weigh:
-                log_likelihood += C[m, L] * np.log(total + MINUTE)
+                log_likelihood += C[m, L] * math.log(total + MINUTE)
             share = C[m, L] / (total + MINUTE)
         seen = C[m, L]
         for y in range(L):
@@ -112,18 +114,18 @@ def step(
             out[cell] = count + share * theta[cell] * (1.0 - theta[k])
             if count > 0.0:
                 if weigh:
-                    log_likelihood += count * np.log(theta[cell] * theta[k] + MINUTE)
+                    log_likelihood += count * math.log(theta[cell] * theta[k] + MINUTE)
                 out[k] += count
                 seen += count
         out[lam + m] = seen
         if weigh and seen > 0.0:
-            log_likelihood += seen * np.log(theta[lam + m] + MINUTE)
+            log_likelihood += seen * math.log(theta[lam + m] + MINUTE)
     # mediator missing: each outcome's pulls, and those with nothing seen, spread over the mediators
     for y in range(L + 1):
         if C[K, y] > 0.0:
             total = spread_over_mediators(C, by_outcome, theta, out, y)
             if weigh:
-                log_likelihood += C[K, y] * np.log(total + MINUTE)
+                log_likelihood += C[K, y] * math.log(total + MINUTE)
     if weigh and care.doubt > 0.0:
         log_likelihood -= floor_cost(theta, g, lam, care)
     to_chances(theta, out, K, L, by_outcome, care)
@@ -141,7 +143,7 @@ def floor_cost(theta: FloatArray, g: int, lam: int, care: Care) -> float:
     cost = 0.0
     for k in range(g, lam):
         if theta[k] < care.floor:
-            cost -= care.doubt * np.log((theta[k] + MINUTE) / care.floor)
+            cost -= care.doubt * math.log((theta[k] + MINUTE) / care.floor)
     return cost
 
 
@@ -225,7 +227,7 @@ def normalise(
         out[cell] += prior
         total += out[cell]
     total = max(total, MINUTE)
-    if not np.isfinite(target):
+    if not math.isfinite(target):
         for cell in range(K * L):
             out[cell] /= total
         return 0.0
@@ -268,7 +270,7 @@ def tilt_root(columns: FloatArray, levels: FloatArray, target: float, tilt: floa
     return tilt
 
 
-@lean
+@heavy(NUMBER(TABLE, VECTOR, FLAG, VECTOR, kind_of(CHOOSING), NUMBER, VECTOR))
 def fit(
     C: FloatArray,
     levels: FloatArray,
@@ -286,7 +288,7 @@ def fit(
     one, two, columns = work[:P], work[P : 2 * P], work[2 * P : 2 * P + len(levels)]
     cells = (C.shape[0] - 1) * len(levels)
     tilt, before, maps = 0.0, -np.inf, 0
-    if np.isfinite(target):  # a start off the constraint can be likelier than anything on it
+    if math.isfinite(target):  # a start off the constraint can be likelier than anything on it
         _, tilt = step(C, levels, by_outcome, theta, one, care, target, tilt, columns, False)
         copy(theta, one)
     while True:
@@ -312,7 +314,7 @@ def extrapolate(theta: FloatArray, one: FloatArray, two: FloatArray, cells: int)
         first, second = one[k] - theta[k], two[k] - one[k]
         step_square += first * first
         bend_square += (second - first) * (second - first)
-    length = np.sqrt(step_square / bend_square) if bend_square > 0.0 else 1.0
+    length = math.sqrt(step_square / bend_square) if bend_square > 0.0 else 1.0
     length = max(length, 1.0)
     total = 0.0
     for k in range(len(theta)):

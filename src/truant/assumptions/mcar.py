@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truant.assumptions.assumption import Assumption, Curve, Estimate
+from truant.assumptions.assumption import CONTRIBUTE, KNOWN, SCORE_ARM, Assumption, Curve, Estimate
 from truant.assumptions.robust import (
     CENTRE,
     FIRST_PULLS,
@@ -28,7 +28,7 @@ from truant.assumptions.robust import (
     square_outside,
     width,
 )
-from truant.compile import hot, lean
+from truant.compile import heavy, hot, lean
 from truant.counts import CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import NotIdentified
 from truant.setting import FloatArray, Setting, positive_number
@@ -85,7 +85,7 @@ def totals(row: FloatArray) -> tuple[float, float, float, float, float]:
     return pulls, n, total, squares, cubes
 
 
-@lean
+@heavy(CONTRIBUTE)
 def contribute(row: FloatArray, parameters: FloatArray, out: FloatArray) -> None:
     """Moments of the observed outcomes, which are one cell."""
     pulls, n, total, squares, cubes = totals(row)
@@ -118,13 +118,13 @@ def shrunk(
     return total / thickness, variance / thickness, known, freedom, waiting
 
 
-@lean
+@heavy(KNOWN)
 def known(row: FloatArray, shared: FloatArray, parameters: FloatArray) -> float:
     """The observed outcomes and kappa; less for an arm that is noisier than the others."""
     return shrunk(row, shared, parameters)[2]
 
 
-@lean
+@heavy(SCORE_ARM)
 def score_arm(
     row: FloatArray,
     memory: FloatArray,

@@ -6,10 +6,11 @@ free table, with L - K + 1 degrees of freedom per arm.
 
 from __future__ import annotations
 
+from truant.assumptions.assumption import SCORE_ARM
 from truant.assumptions.by_likelihood import GROWTH, ByLikelihood
 from truant.assumptions.linear import solve_mediator_mnar
 from truant.assumptions.profile import score_by_likelihood
-from truant.compile import lean
+from truant.compile import heavy
 from truant.setting import FloatArray
 
 
@@ -43,7 +44,7 @@ def misfit(K: int, L: int) -> str:
     )
 
 
-@lean
+@heavy(SCORE_ARM)
 def score_arm(
     row: FloatArray,
     memory: FloatArray,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from truant.assumptions.likelihood import CHOOSING, Care, copy, fit, maximise, mean_outcome
@@ -75,7 +77,7 @@ def limit(
         if value > highest + 10 * care.gain:
             copy(state, out)
             return u, True
-        root = np.sqrt(2.0 * max(highest - value, 0.0))
+        root = math.sqrt(2.0 * max(highest - value, 0.0))
         copy(state, out)
         if abs(root - aim) <= care.precision * aim or abs(outer_u - inner_u) <= 1e-7 * span:
             break
@@ -102,7 +104,7 @@ def limit(
 def first_guess(mean: float, z: float, levels: FloatArray, pulls: float) -> float:
     """A rough at(z): half the range as standard deviation."""
     edge = levels[-1] if z > 0 else levels[0]
-    away = z * (levels[-1] - levels[0]) / (2 * np.sqrt(pulls + 1.0))
+    away = z * (levels[-1] - levels[0]) / (2 * math.sqrt(pulls + 1.0))
     return float(mean + away if abs(away) < abs(edge - mean) else (mean + edge) / 2)
 
 

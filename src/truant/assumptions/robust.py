@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from truant.assumptions.assumption import per_arm
 from truant.compile import hot
 from truant.setting import FloatArray, Setting
@@ -72,7 +70,7 @@ def contribution(
     out[BETWEEN_3] = weight * between_cubed
     out[ALL_FREEDOM] = freedom
     enough = freedom >= ENOUGH
-    log = np.log((squares + prior) / (freedom + 1.0)) if enough else 0.0
+    log = math.log((squares + prior) / (freedom + 1.0)) if enough else 0.0
     out[LOG] = log
     out[LOG_SQUARED] = log * log
     out[LOG_NOISE] = 2.0 / freedom if enough else 0.0
@@ -138,7 +136,7 @@ def agreement(log: float, log_squared: float, noise: float, count: float, otherw
 @hot
 def stands_out(squares: float, freedom: float, usual: float, worth: float) -> bool:
     """Whether a variance is too large to be the usual one."""
-    return freedom > 0.0 and squares / freedom > usual * (1.0 + 3.0 * np.sqrt(2.0 / (worth * freedom)))
+    return freedom > 0.0 and squares / freedom > usual * (1.0 + 3.0 * math.sqrt(2.0 / (worth * freedom)))
 
 
 @hot
@@ -176,7 +174,7 @@ def square_outside(n: float, total: float, everyone: float, parameters: FloatArr
     """
     if n == 0.0:
         return 0.0
-    beyond = max(abs(total / n) - np.sqrt(parameters[HALF]), 0.0)
+    beyond = max(abs(total / n) - math.sqrt(parameters[HALF]), 0.0)
     square = n * beyond * beyond
     return float(square if square > 4.0 * everyone else 0.0)
 
@@ -186,8 +184,8 @@ def rarity(z: float) -> float:
     """-log P(|Z| > |z|): a jump of chance c stays unseen in n outcomes as rarely as Z exceeds z if n c is this."""
     away = abs(z)
     if away > 30.0:
-        return float(0.5 * away * away + np.log(away) + 0.2258)
-    return float(-np.log(math.erfc(away * math.sqrt(0.5))))
+        return float(0.5 * away * away + math.log(away) + 0.2258)
+    return float(-math.log(math.erfc(away * math.sqrt(0.5))))
 
 
 @hot
@@ -198,5 +196,5 @@ def width(z: float, variance: float, freedom: float, jump: float) -> float:
     the limit of a jump that has not been seen, 2 j beta.
     """
     tilt = jump * rarity(z)
-    spread = np.sqrt(tilt * tilt + variance * freedom * np.expm1(min(z * z / freedom, 100.0)))
+    spread = math.sqrt(tilt * tilt + variance * freedom * math.expm1(min(z * z / freedom, 100.0)))
     return float(tilt + spread if z > 0.0 else tilt - spread)

@@ -14,7 +14,8 @@ import math
 
 import numpy as np
 
-from truant.compile import lean
+from truant.compile import heavy, lean
+from truant.compile.kinds import NUMBER, TABLE, VECTOR, WHOLE
 from truant.indices.index import normal_below, read, where
 from truant.setting import FloatArray
 
@@ -26,7 +27,7 @@ TOP = 1e-9  # of G, in the highest cell
 MOST_CELLS = 20_000  # never reached
 
 
-@lean
+@heavy(NUMBER(TABLE, VECTOR, WHOLE, VECTOR))
 def best(values: FloatArray, z_grid: FloatArray, leader: int, out: FloatArray) -> float:
     """Writes P(arm is highest); returns E[max_a V_a - V_leader], the expected loss (0 without a leader: -1).
 

@@ -37,7 +37,7 @@ def keep_nothing(
 @hot
 def guessed_log_horizon(rounds: float) -> float:
     """Of an unknown horizon: four times the rounds so far, and a thousand more, so that the first are not trusted."""
-    return float(np.log(4.0 * rounds + 1000.0))
+    return float(math.log(4.0 * rounds + 1000.0))
 
 
 class Index(ABC):

@@ -5,6 +5,7 @@ The level has no finite-time guarantee; it is best or near best in every setting
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +43,7 @@ def probabilities(
 @hot
 def aim(known: float, log_horizon: float, parameters: FloatArray, z_grid: FloatArray) -> None:
     """Sets z = sqrt(level x squared_z) for this arm."""
-    z_grid[0] = np.sqrt(parameters[0] * squared_z(known, log_horizon))
+    z_grid[0] = math.sqrt(parameters[0] * squared_z(known, log_horizon))
 
 
 @hot
@@ -54,8 +55,8 @@ def squared_z(known: float, log_horizon: float) -> float:
     """
     if known <= 0.0:
         return log_horizon
-    x = max(log_horizon - np.log(known), 0.0)
-    return float(2.0 * max(x - np.log(max(x, 1.0)) / 2.0 - 1.96, LEAST))
+    x = max(log_horizon - math.log(known), 0.0)
+    return float(2.0 * max(x - math.log(max(x, 1.0)) / 2.0 - 1.96, LEAST))
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ def run(
                 if t > first_rounds and not renew:
                     update(values, z_grid, index_parameters, index_memory, a, rng)
             if t == first_rounds or (renew and t > first_rounds):
-                update(values, z_grid, index_parameters, index_memory, -1, rng)
+                update(values, z_grid, index_parameters, index_memory, np.int64(-1), rng)
         total = 0.0
         for a in range(arms):
             total += pulls[a] * gaps[a]

@@ -61,7 +61,7 @@ def paper_mcar(alpha: float = 2.0) -> Policy:
 @hot
 def add_up(row: FloatArray, memory: FloatArray, mediator: int, outcome: float) -> None:
     """Number and sum of the observed outcomes over all mediators; the third says that they have been taken."""
-    if memory[2] and not np.isnan(outcome):
+    if memory[2] and not math.isnan(outcome):
         memory[0] += 1.0
         memory[1] += outcome
 

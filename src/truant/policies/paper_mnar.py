@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from truant.assumptions import Curve
@@ -149,7 +151,7 @@ def score_mnar(
         mean += levels[y] * odds * by_level[y]
         largest = max(largest, odds)
     mean /= seen if literal else pulls
-    width = size * largest * (8.0 * L * number * np.sqrt(pulls) / norm + K / np.sqrt(seen))
+    width = size * largest * (8.0 * L * number * math.sqrt(pulls) / norm + K / math.sqrt(seen))
     for k in range(len(z_grid)):
         values[k] = mean + z_grid[k] * width
 
@@ -204,7 +206,7 @@ def score_mediator_mnar(
     if norm == 0.0:
         values[:] = np.inf
         return
-    width = 2.0 * np.sqrt(0.5 / pulls) * K * largest * (8.0 * number / norm + 1.0) + np.sqrt(spread / 2.0)
+    width = 2.0 * math.sqrt(0.5 / pulls) * K * largest * (8.0 * number / norm + 1.0) + math.sqrt(spread / 2.0)
     straight(mean, (size * width) ** 2, z_grid, values)
 
 

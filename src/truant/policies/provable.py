@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from truant.assumptions import Curve
 from truant.assumptions.assumption import per_arm
 from truant.assumptions.mar import Mar
@@ -58,7 +56,7 @@ def score_arm(
             error += p * p / n
         else:
             mean += p * span / 2.0
-    width = sigma * np.sqrt(2.0 * beta * error) + span * np.sqrt(beta / (2.0 * pulls))
+    width = sigma * math.sqrt(2.0 * beta * error) + span * math.sqrt(beta / (2.0 * pulls))
     values[:] = centre + mean + width
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from truant.compile import hot
 from truant.errors import InvalidValue
@@ -97,6 +96,8 @@ class SkewedWorld(RealWorld):
         its jumps, t = BEYOND / 2c, and those of its other outcomes, with 1 - c in place of c; if t > 1/2, such
         outcomes are rare enough to be left out. It also holds the mean of each cell.
         """
+        from scipy.special import ndtri  # slow to import, and of no use to other worlds
+
         jumping = p * self.jump_chance
         ends = [means.min(), means.max()]
         for weight, jumps in ((jumping, True), (p - jumping, False)):

@@ -116,14 +116,19 @@ def instance(name: str, rng: np.random.Generator, parameters: dict[str, Any]) ->
 
 
 @entry
-def alias_tables(probabilities: FloatArray, chances: FloatArray, aliases: IntArray) -> None:
+def alias_tables(
+    probabilities: FloatArray, chances: FloatArray, aliases: IntArray, small: IntArray, large: IntArray
+) -> None:
     """Vose's tables, a row per arm: a cell is drawn with one uniform number, whatever the number of cells."""
     rows, cells = probabilities.shape
-    small = np.empty(cells, np.int64)
-    large = np.empty(cells, np.int64)
     for a in range(rows):
-        few = many = 0
-        scale = cells / probabilities[a].sum()
+        few = many = likeliest = 0
+        total = 0.0
+        for i in range(cells):
+            total += probabilities[a, i]
+            if probabilities[a, i] > probabilities[a, likeliest]:
+                likeliest = i
+        scale = cells / total
         for i in range(cells):
             chances[a, i] = probabilities[a, i] * scale
             aliases[a, i] = i
@@ -149,7 +154,7 @@ def alias_tables(probabilities: FloatArray, chances: FloatArray, aliases: IntArr
             if probabilities[a, small[k]] > 0.0:
                 chances[a, small[k]] = 1.0
             else:
-                aliases[a, small[k]] = np.argmax(probabilities[a])
+                aliases[a, small[k]] = likeliest
 
 
 @hot
@@ -165,5 +170,6 @@ def cell_tables(probabilities: FloatArray) -> tuple[FloatArray, IntArray]:
     """Alias tables of (arms, cells) probabilities."""
     chances = np.empty_like(probabilities)
     aliases = np.empty(probabilities.shape, np.int64)
-    alias_tables(np.ascontiguousarray(probabilities), chances, aliases)
+    scratch = np.empty((2, probabilities.shape[1]), np.int64)
+    alias_tables(np.ascontiguousarray(probabilities), chances, aliases, scratch[0], scratch[1])
     return chances, aliases

@@ -1,0 +1,52 @@
+"""Links a template with its parts: their functions become its global names, and numba compiles them together."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, cast
+
+import numba
+
+from truant.compile.marks import LEAN, OPTIONS, Function
+from truant.compile.reach import Reach, copy_of
+from truant.compile.separate import load_heavy, without_collection
+from truant.compile.store import CompiledCode
+
+
+def link(template: Function, **parts: Any) -> Function:
+    """Compile `template` with its global names bound to `parts`, through the disk cache."""
+    return cast(Function, _link(template, tuple(sorted(parts.items()))))
+
+
+@functools.cache
+def _link(template: Callable[..., Any], parts: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
+    written = cast(FunctionType, template)
+    names = {**written.__globals__, **dict(parts)}
+    reach = Reach.of(written, names)
+    options = LEAN if parts and reach.lean else OPTIONS
+    key = reach.key(**options)
+    load_heavy(reach.functions)
+    linked = numba.njit(**options)(copy_of(written, f"{written.__name__}_{key}", names))
+    if reach.can_be_kept:
+        linked._cache = CompiledCode(f"{written.__name__}_{key}")
+
+    def call(*arguments: Any) -> Any:
+        if not linked.overloads:
+            with without_collection():
+                linked.compile(tuple(linked.typeof_pyval(argument) for argument in arguments))
+        return linked(*arguments)
+
+    call.__wrapped__ = linked  # type: ignore[attr-defined]
+    return call
+
+
+def entry(function: Function) -> Function:
+    """A function of the core that Python calls: linked through the disk cache at its first call."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        return link(function)(*arguments)
+
+    return cast(Function, call)

@@ -1,0 +1,81 @@
+"""Marks for functions of the compiled core: how each is compiled where it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Division by zero gives inf or nan, as in numpy: the code guards where that matters.
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+
+# numba counts references to arrays atomically; in the loop that is most of a round's cost. Code that makes
+# no arrays (nor returns them, nor assigns one slice to another) does without.
+LEAN: dict[str, Any] = {**OPTIONS, "_nrt": False}
+
+
+class InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Code that is only ever part of other code: numba would optimise it, and make machine code of it, twice."""
+
+    def finalize(self) -> None:
+        """Put the code of called functions beside its own; whoever calls it does the rest."""
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """It has no machine code of its own."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """numba's, but for what would look for machine code."""
+        return _WithoutMachineCode(self._codegen)
+
+
+class _WithoutMachineCode:
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, env: Any) -> None:
+        """Only code that goes back to Python needs it, which the core never does."""
+
+
+class InnerCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler, with an `InnerLibrary` for what it makes."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.state.library = InnerLibrary(self.state.targetctx.codegen(), "inner")
+
+
+INNER: dict[str, Any] = {
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": InnerCompiler,
+}
+
+
+def jit(function: Function) -> Function:
+    """Mark a function of the compiled core; compiled when first used."""
+    return cast(Function, numba.njit(**OPTIONS)(function))
+
+
+def lean(function: Function) -> Function:
+    """Mark a function that makes no arrays: a loop all of whose parts are lean runs several times as fast."""
+    return cast(Function, numba.njit(**LEAN, **INNER)(function))
+
+
+def hot(function: Function) -> Function:
+    """Mark a small lean function of the loop's every round: it is inlined."""
+    return cast(Function, numba.njit(forceinline=True, **LEAN, **INNER)(function))

@@ -1,0 +1,102 @@
+"""What a compiled function reaches: the functions below it, and the values that numba takes as constants.
+
+numba itself does not notice a change in a function that is called. So compiled code is kept under a key of all that
+it reaches: the source files of its functions' modules (`truant.fingerprint`), their code as it is in memory, and the
+constants that they use.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, cast
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core.registry import CPUDispatcher
+
+from truant.fingerprint import code_fingerprint, source_file
+
+VERSIONS = f"{sys.version} numba {numba.__version__} llvmlite {llvmlite.__version__} numpy {np.__version__}"
+
+
+@dataclass
+class Reach:
+    """The compiled functions below a function, and a text for all that decides their code."""
+
+    functions: list[CPUDispatcher] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    modules: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, function: FunctionType, names: dict[str, Any]) -> Reach:
+        """All that a function reaches, with its global names as given."""
+        reach = cls()
+        reach._add(function, names)
+        return reach
+
+    @property
+    def lean(self) -> bool:
+        """Whether none of the functions makes arrays."""
+        return all(function.targetoptions.get("_nrt") is False for function in self.functions)
+
+    @property
+    def can_be_kept(self) -> bool:
+        """Code that was typed in, or executed from a text, has no module through which numba could load it again."""
+        known = all(inspect.getmodule(function.py_func) for function in self.functions)
+        return known and all(source_file(module) for module in self.modules)
+
+    def key(self, **options: Any) -> str:
+        """A name for all this code and for what it is compiled with."""
+        digest = hashlib.sha256(f"{VERSIONS} {sorted(options.items())}".encode())
+        digest.update(code_fingerprint(*self.modules).encode())
+        for text in self.texts:
+            digest.update(text.encode())
+        return digest.hexdigest()[:24]
+
+    def _add(self, function: FunctionType, names: dict[str, Any]) -> None:
+        used: list[str] = []
+        for code in _codes(function.__code__):
+            constants = [c for c in code.co_consts if not isinstance(c, CodeType)]
+            self.texts.append(
+                f"{code.co_name} {code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"
+            )
+            used.extend(code.co_names)
+        self.texts.append(f"{function.__module__} {function.__defaults__}")
+        self.modules.add(function.__module__)
+        values = [names.get(name) for name in used]
+        values += [cell.cell_contents for cell in function.__closure__ or ()]
+        for module in [value for value in values if isinstance(value, ModuleType)]:
+            values += [vars(module).get(name) for name in used]
+        for value in values:
+            self._add_value(value)
+
+    def _add_value(self, value: Any) -> None:
+        if isinstance(value, np.ndarray):  # numba takes a global array as a constant, too
+            self.texts.append(f"{value.dtype} {value.shape} {value.tobytes().hex()}")
+        elif isinstance(value, int | float | str | tuple | np.generic):
+            self.texts.append(repr(value))
+        elif isinstance(value, CPUDispatcher) and value not in self.functions:
+            self.functions.append(value)
+            self.texts.append(repr(sorted(value.targetoptions.items())))
+            below = cast(FunctionType, getattr(value, "implementation", value).py_func)
+            self._add(below, below.__globals__)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def copy_of(function: FunctionType, name: str, names: dict[str, Any], module: str = "") -> FunctionType:
+    """The same function with other global names, under a name of its own, by which its machine code is found."""
+    copy = FunctionType(function.__code__, names, name, function.__defaults__, function.__closure__)
+    copy.__qualname__, copy.__module__ = name, module or function.__module__
+    return copy

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -66,16 +67,30 @@ INNER: dict[str, Any] = {
 }
 
 
+class Inner(CPUDispatcher):  # type: ignore[misc]
+    """A marked function; called from Python it runs as Python, since only compiled code can call its machine code."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        body: Any = getattr(self, "implementation", self)
+        return body.py_func(*arguments)
+
+
+def _inner(function: Function, **options: Any) -> Function:
+    marked = numba.njit(**LEAN, **INNER, **options)(function)
+    marked.__class__ = Inner
+    return cast(Function, marked)
+
+
 def jit(function: Function) -> Function:
-    """Mark a function of the compiled core; compiled when first used."""
+    """Mark a function of the compiled core that may make arrays; compiled when first used."""
     return cast(Function, numba.njit(**OPTIONS)(function))
 
 
 def lean(function: Function) -> Function:
     """Mark a function that makes no arrays: a loop all of whose parts are lean runs several times as fast."""
-    return cast(Function, numba.njit(**LEAN, **INNER)(function))
+    return _inner(function)
 
 
 def hot(function: Function) -> Function:
     """Mark a small lean function of the loop's every round: it is inlined."""
-    return cast(Function, numba.njit(forceinline=True, **LEAN, **INNER)(function))
+    return _inner(function, forceinline=True)

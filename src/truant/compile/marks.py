@@ -71,6 +71,7 @@ class Inner(CPUDispatcher):  # type: ignore[misc]
     """A marked function; called from Python it runs as Python, since only compiled code can call its machine code."""
 
     def __call__(self, *arguments: Any) -> Any:
+        """The function itself."""
         body: Any = getattr(self, "implementation", self)
         return body.py_func(*arguments)
 

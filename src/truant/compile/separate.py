@@ -19,6 +19,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.ccallback import CFunc
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
@@ -26,9 +27,8 @@ from truant.compile.marks import LEAN, Function, hot, lean
 from truant.compile.reach import Reach, copy_of
 from truant.compile.store import CompiledCode
 
-_C_OPTIONS = {
-    key: value for key, value in LEAN.items() if key != "nogil"
-}  # it is called without the lock anyway
+# called by code that has let go of Python's lock already
+_C_OPTIONS = {key: value for key, value in LEAN.items() if key != "nogil"}
 
 
 def heavy(signature: Any) -> Callable[[Function], Function]:
@@ -115,6 +115,10 @@ class Heavy:
 
     def call(self, typing: Any, given: Any) -> Any:
         """What numba puts in the place of a call with a tuple: the arguments taken apart, and the call by name."""
+        name = self.implementation.__name__
+        for had, wanted in zip(given.types, self.signature.args, strict=True):
+            if typing.can_convert(had, wanted) is None:
+                raise TypingError(f"The heavy function {name!r} takes {wanted} where it was given {had}.")
         symbol = self.load()
         kinds = types.Tuple(self.signature.args)
 

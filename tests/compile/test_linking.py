@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from truant.compile import entry, fingerprint, hot, jit, lean, link
+from truant.compile import entry, hot, jit, lean, link
+from truant.compile.reach import Reach
 
 SOURCE = """
 import numpy as np
@@ -96,7 +97,7 @@ def _module(path: Path, source: str):
 
 def name_of(module, template: str = "template", part: str = "middle") -> str:
     bound = {**vars(module), "part": getattr(module, part)}
-    return fingerprint(getattr(module, template), bound)
+    return Reach.of(getattr(module, template), bound).key()
 
 
 # Names
@@ -106,18 +107,19 @@ def test_the_same_code_keeps_its_name(tmp_path):
     assert name_of(load(tmp_path)) == name_of(load(tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("import numpy as np\n", "import numpy as np\n\n# a remark\n\n\n"),
-        ("return x - 1.0", "return x - 2.0"),  # reached by nothing
-        ("return x * SCALE + 0.5 +", "return (x * SCALE) + .5 +"),
-    ],
-    ids=["a comment", "a function that is not called", "spelling"],
-)
-def test_what_changes_nothing_keeps_the_name(tmp_path, old, new):
-    assert SOURCE.count(old) == 1
-    assert name_of(load(tmp_path, SOURCE.replace(old, new))) == name_of(load(tmp_path))
+def test_a_module_that_is_not_reached_changes_nothing(tmp_path):
+    before = name_of(load(tmp_path))
+    _module(tmp_path / "bystander_of_test_compile.py", "import truant_test_parts\n")
+    assert name_of(load(tmp_path)) == before
+
+
+def test_code_in_memory_counts_beside_its_file(tmp_path):
+    """A file may be edited after it was imported: the new source must not stand for the old code."""
+    module = load(tmp_path)
+    before = name_of(module)
+    (tmp_path / "truant_test_parts.py").write_text(SOURCE.replace("SCALE = 3.0", "SCALE = 30.0"))
+    edited = name_of(module)
+    assert len({before, edited, name_of(load(tmp_path, SOURCE.replace("SCALE = 3.0", "SCALE = 30.0")))}) == 3
 
 
 @pytest.mark.parametrize(
@@ -163,7 +165,7 @@ def test_functions_that_call_each_other_have_a_name(tmp_path):
         "from truant.compile import jit\n\n\n@jit\ndef down(x):\n    return 0.0 if x < 0 else down(x - 1.0)\n"
     )
     module = load(tmp_path, source)
-    assert len(fingerprint(module.down.py_func, vars(module))) == 24
+    assert len(Reach.of(module.down.py_func, vars(module)).key()) == 24
 
 
 # Linking in this process
@@ -223,6 +225,30 @@ def halved_inverse(x):
     return half(inverse(x))
 
 
+def test_marked_functions_run_as_python_where_python_calls_them():
+    assert inverse(4.0) == 0.25
+    assert without(3) == 6.0
+
+
+@hot
+def refuse_negative(x):
+    if x < 0:
+        raise ValueError("negative")
+    return x
+
+
+@entry
+def refused(x):
+    """As it is, if not negative."""
+    return refuse_negative(x)
+
+
+def test_an_error_of_compiled_code_comes_through():
+    assert refused(2.0) == 2.0
+    with pytest.raises(ValueError, match="negative"):
+        refused(-2.0)
+
+
 def test_an_entry_is_an_ordinary_function():
     assert halved_inverse(4.0) == 0.125
     assert halved_inverse.__name__ == "halved_inverse"
@@ -243,7 +269,7 @@ compiled = event.RecordingListener()
 event.register("numba:compile", compiled)
 {body}
 count = sum(1 for _, one in compiled.buffer if one.is_start)
-from truant.compile import cache_folder
+from truant.compile.store import cache_folder
 print(json.dumps({{"value": value, "compiled": count, "folder": str(cache_folder())}}))
 """
 
@@ -348,41 +374,3 @@ def test_a_second_simulation_compiles_nothing(tmp_path):
     second = process(LOOP, tmp_path)
     assert (second["value"], second["compiled"]) == (first["value"], 0)
     assert files(tmp_path) == kept
-
-
-def test_a_cache_that_cannot_be_is_done_without(tmp_path):
-    """A file where the folder should be; a folder without leave to write (which root has anyway)."""
-    load(tmp_path)
-    taken = tmp_path / "taken"
-    taken.write_text("here first")
-    locked = tmp_path / "locked"
-    (locked / "compiled").mkdir(parents=True)
-    (locked / "compiled").chmod(0o500)
-    for cache in (taken, locked):
-        result = process(SMALL, cache, str(tmp_path))
-        assert result["value"] == 29.5
-        assert result["compiled"] > 0
-    assert taken.read_text() == "here first"
-
-
-DAMAGED = """
-import sys
-from truant.lab.simulate import simulate
-print(simulate("mar", "mar-ucb", horizon=500, runs=1, seed=1, progress=False).final[0, 0])
-"""
-
-
-@pytest.mark.parametrize(
-    ("suffix", "content"), [(".nbi", b""), (".nbi", b"garbage"), (".nbc", b"\x80"), (".nbc", b"")]
-)
-def test_a_damaged_cache_is_compiled_around(tmp_path, suffix, content):
-    environment = {**os.environ, "TRUANT_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-c", DAMAGED]
-    first = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    damaged = list(tmp_path.rglob(f"*{suffix}"))
-    assert damaged
-    for path in damaged:
-        path.write_bytes(content)
-    second = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert second.returncode == 0, second.stderr
-    assert second.stdout == first.stdout

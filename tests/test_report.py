@@ -8,7 +8,7 @@ import pytest
 
 from tests.analyses import HOSTILE, TABLE, binary, real
 from tests.browser import drawn_page, needs_browser
-from truant.analysis.words import Figures, percent, reason, tipping_sentence, verdict
+from truant.analysis.words import Figures, percent, tipping_sentence, verdict
 from truant.charts import DARK
 from truant.charts.style import INK
 from truant.errors import InvalidValue
@@ -98,7 +98,7 @@ def test_sentences_are_on_the_page(analysis, page):
     sentences += [tipping_sentence(tip, figures) for tip in analysis.sensitivity]
     sentences += [warning.message for warning in analysis.warnings]
     sentences += [item.reason for item in analysis.untestable]
-    sentences += [reason(item) for item in analysis.infeasible]
+    sentences += [item.reason_alone for item in analysis.infeasible]
     for sentence in sentences:
         assert sentence in page.text
 

@@ -41,6 +41,20 @@ def record_level(row: FloatArray, mediator: int, level: int) -> None:
     row[mediator, level] += 1.0
 
 
+def cell_probabilities(
+    joint: FloatArray, observation: FloatArray, mediator_observation: FloatArray
+) -> FloatArray:
+    """Probability of each cell of the counts, shape (arms, K+1, L+1); linear in each of the three arrays."""
+    pi, o, q = np.broadcast_arrays(joint, observation, mediator_observation[..., None])
+    n, K, L = pi.shape
+    cells = np.empty((n, K + 1, L + 1))
+    cells[:, :K, :L] = pi * q * o
+    cells[:, :K, L] = (pi * q * (1 - o)).sum(axis=2)
+    cells[:, K, :L] = (pi * (1 - q) * o).sum(axis=1)
+    cells[:, K, L] = (pi * (1 - q) * (1 - o)).sum(axis=(1, 2))
+    return cells
+
+
 @dataclass(eq=False)
 class Counts:
     """The counts of all arms: `table` has shape (arms, K+1, 5) or (arms, K+1, L+1)."""

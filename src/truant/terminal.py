@@ -22,7 +22,6 @@ from truant.analysis.words import (
     listed,
     missing_share,
     percent,
-    reason,
     tipping_sentence,
     verdict,
 )
@@ -169,7 +168,7 @@ def _below(analysis: Analysis, figures: Figures) -> Iterator[RenderableType]:
     yield from _part("Warnings", _warnings(analysis), "yellow")
     tips = [f"{tip.assumption}: {tipping_sentence(tip, figures)}" for tip in analysis.sensitivity]
     yield from _part("Would the winner change?", tips)
-    unused = [f"{item.assumption}: {reason(item)}" for item in analysis.infeasible]
+    unused = [f"{item.assumption}: {item.reason_alone}" for item in analysis.infeasible]
     yield from _part("Assumptions that could not be used", unused, "dim")
 
 

@@ -8,11 +8,12 @@ from scipy import stats
 
 from truant.analysis import Labels, analyze_counts
 from truant.analysis.best import best_probabilities
-from truant.analysis.contradictions import contradictions, holm, independence
+from truant.analysis.contradictions import contradictions, holm
 from truant.analysis.differences import common_width, differences
 from truant.analysis.estimates import beliefs
 from truant.analysis.sensitivity import missing_mean, missing_shares, pooled_sd, tipping
 from truant.assumptions import Estimate
+from truant.assumptions.evidence import independence
 from truant.counts import Counts
 from truant.setting import Setting
 from truant.worlds import make
@@ -121,7 +122,7 @@ def rejected(name, assumption, question, pulls, replications=300, **parameters):
             continue
         own = [
             test
-            for test in contradictions(counts, found, LABELS)[0]
+            for test in contradictions(counts, world.setting, found, LABELS)[0]
             if test.assumption == assumption and question in test.question
         ]
         tests += bool(own)
@@ -148,7 +149,7 @@ def test_what_cannot_be_tested_is_said():
     arms = np.arange(2000) % 2
     counts = Counts.fold(world.setting, arms, *world.pulls(arms, 1))
     found, _ = beliefs(counts, world.setting, LABELS, ["mnar"])
-    tests, untestable = contradictions(counts, found, LABELS)
+    tests, untestable = contradictions(counts, world.setting, found, LABELS)
     assert not [test for test in tests if test.assumption == "mnar"]
     assert {entry.assumption for entry in untestable} == {"mar", "mnar"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -102,13 +102,9 @@ class Analysis:
 
     def summary(self) -> dict[str, Any]:
         """Everything but the counts, as plain values for JSON."""
-        parts = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        for name in ("counts", "setting", "labels"):
-            parts.pop(name)
-        parts["minimize"] = self.minimize
-        parts["adjustment"] = ADJUSTMENT if self.control is not None else None
-        plain: dict[str, Any] = _plain(parts)
-        return plain
+        plain: dict[str, Any] = _plain(self)
+        adjustment = ADJUSTMENT if self.control is not None else None
+        return plain | {"minimize": self.minimize, "adjustment": adjustment}
 
     def table(self) -> pd.DataFrame:
         """One row for each arm and assumption (the naive mean among them)."""
@@ -154,7 +150,7 @@ def analyze_counts(
     split = _checked(labels, level, control, expected_split)
     direction = Direction(setting.minimize)
     found, impossible = beliefs(counts, setting, labels, assume)
-    tests, untestable = contradictions(counts, found, labels)
+    tests, untestable = contradictions(counts, setting, found, labels)
     naive = [_naive(counts, setting, arm, level) for arm in range(setting.arms)]
     z = NormalDist().inv_cdf((1 + level) / 2)
     estimates, losses = _estimates(
@@ -265,9 +261,9 @@ def _cells(counts: Counts, labels: Labels) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Dataclasses as dicts, tuples as lists, and numbers that JSON does not know as null."""
-    if hasattr(value, "__dataclass_fields__"):
-        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    """Dataclasses as dicts of the fields they show, tuples as lists, and numbers that JSON does not know as null."""
+    if is_dataclass(value):
+        return {part.name: _plain(getattr(value, part.name)) for part in fields(value) if part.repr}
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,9 +10,9 @@ import numpy as np
 from truant.analysis.contradictions import Test
 from truant.analysis.estimates import Belief
 from truant.analysis.labels import Labels
-from truant.assumptions.by_likelihood import ByLikelihood
-from truant.assumptions.linear import ILL_CONDITIONED
+from truant.assumptions import Concern
 from truant.counts import OBSERVED, PULLS, Counts
+from truant.errors import filled
 from truant.setting import FloatArray
 
 THIN = 10  # observed outcomes in a cell below which it is thin
@@ -43,8 +42,7 @@ def warnings(
     found = _split(counts, labels, expected_split) if expected_split is not None else []
     found += _winners(labels, beliefs)
     found += _cells(counts, labels)
-    found += _linear(counts, labels, beliefs)
-    found += _flat(labels, beliefs)
+    found += _concerns(labels, beliefs)
     return found + _contradicted(tests)
 
 
@@ -109,45 +107,18 @@ def _cells(counts: Counts, labels: Labels) -> list[Warning]:
     return found
 
 
-def _linear(counts: Counts, labels: Labels, beliefs: Sequence[Belief]) -> list[Warning]:
-    found = []
-    for belief in beliefs:
-        if not isinstance(belief.assumption, ByLikelihood):
-            continue
-        for arm, name in enumerate(labels.arms):
-            solution = belief.assumption.linear(counts, arm)
-            if solution.condition_number > ILL_CONDITIONED:
-                number = solution.condition_number
-                what = "cannot" if not np.isfinite(number) else "can hardly"
-                message = (
-                    f"Under {belief.name}, mediator and outcome {what} tell each other's levels apart in arm {name!r} "
-                    f"(condition number {number:,.0f}, above {ILL_CONDITIONED}): trust its interval, not its mean; a "
-                    "mediator closer to the outcome would help."
-                )
-                found.append(Warning("ill-conditioned", message, name, float(number)))
-            if not solution.feasible:
-                message = (
-                    f"In arm {name!r}, solving {belief.name}'s equations gives an impossible probability of being "
-                    "observed: the likelihood estimate stays possible, but chance or a wrong assumption is at work."
-                )
-                found.append(Warning("linear-infeasible", message, name, float(solution.odds.min())))
-    return found
-
-
-def _flat(labels: Labels, beliefs: Sequence[Belief]) -> list[Warning]:
-    found = []
-    for belief in beliefs:
-        for name, fit in zip(labels.arms, belief.fits, strict=False):
-            if fit.plateau is None:
-                continue
-            low, high = fit.plateau
-            decimals = max(0, 1 - math.floor(math.log10(high - low)))
-            message = (
-                f"Under {belief.name}, means of arm {name!r} as different as {low:,.{decimals}f} and "
-                f"{high:,.{decimals}f} fit the data equally well: use its interval, not its mean."
-            )
-            found.append(Warning("flat-likelihood", message, name, high - low))
-    return found
+def _concerns(labels: Labels, beliefs: Sequence[Belief]) -> list[Warning]:
+    """What the assumptions themselves have to say about the counts of an arm."""
+    found: list[tuple[Concern, str, str]] = [
+        (concern, belief.name, arm)
+        for belief in beliefs
+        for arm, reading in zip(labels.arms, belief.readings, strict=True)
+        for concern in reading.concerns()
+    ]
+    return [
+        Warning(concern.code, filled(concern.text, name, f"arm {arm!r}"), arm, concern.value)
+        for concern, name, arm in sorted(found, key=lambda item: item[0].rank)
+    ]
 
 
 def _contradicted(tests: Sequence[Test]) -> list[Warning]:

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from truant import registry
 from truant.analysis.labels import Labels
-from truant.assumptions import Assumption, Estimate
-from truant.assumptions.by_likelihood import ByLikelihood
-from truant.assumptions.exact import LikelihoodFit
+from truant.assumptions import Assumption, Estimate, Reading
 from truant.counts import Counts
-from truant.errors import NotIdentified
+from truant.errors import InvalidValue, NotIdentified
 from truant.setting import Setting
-
-# without a missing mediator, the assumptions about missing mediators say what simpler ones say
-SIMPLER = {"mediator-mar": "mar", "mediator-mnar": "mar", "both-mnar": "mnar"}
-NEEDS_MORE = ("mar-known",)  # than counts: only when asked for by name
-USUAL_ORDER = ("mcar", "mar", "mediator-mar", "mnar", "mediator-mnar", "both-mnar")  # from mild to grave
 
 
 @dataclass(frozen=True)
 class Belief:
     """What one assumption makes of all arms."""
 
-    name: str
+    name: str  # as asked for, with its parameters
     assumption: Assumption
     estimates: tuple[Estimate, ...]
-    fits: tuple[LikelihoodFit, ...] = ()  # of the likelihood assumptions
+    readings: tuple[Reading, ...]  # what the estimates were taken from
+
+    @property
+    def part(self) -> str:
+        """The assumption's name without its parameters."""
+        return registry.parse(self.name)[0]
 
     @property
     def means(self) -> list[float]:
@@ -48,40 +47,63 @@ class Infeasible:
 
     assumption: str
     reason: str
+    # the reason without the assumption's name in front, for pages that have it there already
+    reason_alone: str = field(repr=False)
 
 
 def beliefs(
     counts: Counts, setting: Setting, labels: Labels, names: Sequence[str] = ()
 ) -> tuple[list[Belief], list[Infeasible]]:
     """Every assumption that was asked for (all of them if none was)."""
-    others = [name for name in registry.names("assumption") if name not in (*USUAL_ORDER, *NEEDS_MORE)]
-    wanted = list(dict.fromkeys(names)) or [*USUAL_ORDER, *others]
     found, impossible = [], []
-    for spec in wanted:
-        name, parameters = registry.parse(spec)
-        assumption = registry.find("assumption", name).build(**parameters)
+    wanted = {spec: _built(spec) for spec in names} or _that_need_counts_only(registry.names("assumption"))
+    for spec, assumption in wanted.items():
         try:
             if not names:
-                _refuse_repetition(name, counts)
+                _refuse_repetition(assumption, counts)
             found.append(_belief(spec, assumption, counts, setting))
-        except NotIdentified as error:
-            impossible.append(Infeasible(spec, labels.spelled_out(str(error))))
+        except NotIdentified as refused:
+            error = refused.about(assumption=spec)
+            impossible.append(Infeasible(spec, labels.sentence(error), labels.reason(error)))
     return found, impossible
+
+
+def usual_assumptions() -> dict[str, Assumption]:
+    """Those with a place of their own in listings, by name."""
+    loadable = [name for name in registry.names("assumption") if _can_be_built(name)]
+    built = _that_need_counts_only(loadable)
+    return {name: assumption for name, assumption in built.items() if assumption.listing_order < math.inf}
+
+
+def _that_need_counts_only(names: Sequence[str]) -> dict[str, Assumption]:
+    """Those that can be used without being asked for, in the order of listings."""
+    built = {name: _built(name) for name in names}
+    usable = {name: one for name, one in built.items() if not one.needs_more_than_counts}
+    return dict(sorted(usable.items(), key=lambda item: item[1].listing_order))
+
+
+def _built(spec: str) -> Assumption:
+    name, parameters = registry.parse(spec)
+    assumption: Assumption = registry.find("assumption", name).build(**parameters)
+    return assumption
+
+
+def _can_be_built(name: str) -> bool:
+    """A package that cannot be loaded is no harm to an analysis that did not ask for it."""
+    try:
+        _built(name)
+    except InvalidValue:
+        return False
+    return True
 
 
 def _belief(name: str, assumption: Assumption, counts: Counts, setting: Setting) -> Belief:
     assumption.check(setting)
-    arms = range(setting.arms)
-    if isinstance(assumption, ByLikelihood):
-        fits = tuple(assumption.fit(counts, arm) for arm in arms)
-        return Belief(name, assumption, tuple(Estimate(fit.mean, fit.at) for fit in fits), fits)
-    estimates = tuple(assumption.estimate(counts, arm, setting) for arm in arms)
-    for arm, estimate in zip(arms, estimates, strict=True):
-        if not np.isfinite(estimate.standard_error):
-            raise NotIdentified(f"{name}: arm {arm} has too few observed outcomes to say how sure it is.")
-    return Belief(name, assumption, estimates)
+    readings = tuple(assumption.read(counts, arm, setting) for arm in range(setting.arms))
+    return Belief(name, assumption, tuple(reading.estimate for reading in readings), readings)
 
 
-def _refuse_repetition(name: str, counts: Counts) -> None:
-    if name in SIMPLER and counts.table[:, -1].sum() == 0:
-        raise NotIdentified(f"No mediator is missing, so that {name} says the same as {SIMPLER[name]}.")
+def _refuse_repetition(assumption: Assumption, counts: Counts) -> None:
+    same = assumption.same_as(counts)
+    if same:
+        raise NotIdentified(f"{same.because}, so that {{assumption}} says the same as {same.assumption}.")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from truant.errors import NotIdentified
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,15 @@ class Labels:
         """The name of a row of the counts; the last row is that of missing mediators."""
         return self.mediators[m] if m < len(self.mediators) else "missing"
 
-    def spelled_out(self, sentence: str) -> str:
-        """A sentence of an assumption, which knows numbers only, with the names in their place."""
-        named = re.sub(r"\barm (\d+)\b", lambda found: f"arm {self.arms[int(found[1])]!r}", sentence)
-        return re.sub(
-            r"\bmediator level (\d+)\b", lambda found: f"mediator {self.mediator(int(found[1]))!r}", named
-        )
+    def sentence(self, error: NotIdentified) -> str:
+        """What an assumption refuses, which knows numbers only, with the names in their place."""
+        return error.sentence(*self._places(error))
+
+    def reason(self, error: NotIdentified) -> str:
+        """The same without the assumption's name in front."""
+        return error.reason(*self._places(error))
+
+    def _places(self, error: NotIdentified) -> tuple[str | None, str | None]:
+        arm = None if error.arm is None else f"arm {self.arms[error.arm]!r}"
+        mediator = None if error.mediator is None else f"mediator {self.mediator(error.mediator)!r}"
+        return arm, mediator

@@ -13,7 +13,6 @@ from truant.analysis.analysis import Analysis, Arm, Interval
 from truant.analysis.diagnosis import Warning
 from truant.analysis.differences import Difference
 from truant.analysis.direction import Direction
-from truant.analysis.estimates import Infeasible
 from truant.analysis.sensitivity import Tipping
 
 UNKNOWN = "–"
@@ -199,11 +198,6 @@ def missing_sentence(analysis: Analysis) -> str:
 def _where(cell: dict[str, Any], levels: bool) -> str:
     place = f" with mediator {cell['mediator']}" if levels else ""
     return f"in arm {cell['arm']}{place} ({percent(cell['missing_share'])})"
-
-
-def reason(item: Infeasible) -> str:
-    """Why an assumption could not be used, without its name in front, which stands there already."""
-    return item.reason.removeprefix(f"{item.assumption}: ")
 
 
 def by_code(warnings: Sequence[Warning]) -> dict[str, list[Warning]]:

@@ -1,20 +1,23 @@
-"""What every assumption offers: a check, a curve for choosing, an estimate for reporting."""
+"""What every assumption offers: a check, a curve for choosing, an estimate for reporting, and what is known of it."""
 
 from __future__ import annotations
 
 import functools
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
+from truant.assumptions.arm_tables import ArmTables
+from truant.assumptions.evidence import ChiSquare, Concern, NoTest, SameAs
 from truant.compile import hot
 from truant.compile.kinds import NOTHING, NUMBER, TABLE, VECTOR
 from truant.counts import Counts
-from truant.errors import InvalidValue
+from truant.errors import InvalidValue, NotIdentified
 from truant.setting import FloatArray, Setting
 
 
@@ -101,10 +104,28 @@ class Curve:
     scratch: int = 0  # numbers of scratch space behind these sums
 
 
-class Assumption(ABC):
-    """A belief about why outcomes are missing, and what follows from it."""
+@dataclass(frozen=True)
+class Reading:
+    """What an assumption makes of one arm's counts; what they share is computed once."""
 
-    needs: ClassVar[str]  # one line, for listings
+    estimate: Estimate
+    tests: Sequence[ChiSquare | NoTest] = ()  # that need the estimate
+    concerns: Callable[[], Sequence[Concern]] = field(default=tuple, repr=False)  # found when asked for
+
+
+class Assumption(ABC):
+    """A belief about why outcomes are missing, and what follows from it.
+
+    An assumption must have `check`, `curve` and `estimate`; all else has a default.
+    """
+
+    needs: str  # one line, for listings
+    listing_order: float = math.inf  # place in listings, from mild to severe; last unless given
+
+    @property
+    def needs_more_than_counts(self) -> bool:
+        """Whether it is used only when asked for by name, since counts do not have all it needs."""
+        return False
 
     @abstractmethod
     def check(self, setting: Setting) -> None:
@@ -117,6 +138,31 @@ class Assumption(ABC):
     @abstractmethod
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """For reporting: the arm's value without shrinkage; NotIdentified where the counts do not allow it."""
+
+    def tests(self, counts: Counts, setting: Setting) -> Sequence[ChiSquare | NoTest]:
+        """How these counts could contradict it, without an estimate; or why they cannot."""
+        return (NoTest("it states no test of the data"),)
+
+    def concerns(self, counts: Counts, arm: int, setting: Setting) -> Sequence[Concern]:
+        """What to know of the arm's counts before relying on the estimate."""
+        return ()
+
+    def same_as(self, counts: Counts) -> SameAs | None:
+        """The simpler assumption that it cannot be told apart from on these counts; None if there is none."""
+        return None
+
+    def efficient_variance(self, tables: ArmTables) -> float:
+        """V: N pulls give the arm's mean with a variance of V/N at best; NotSatisfied where the tables differ."""
+        raise NotIdentified(
+            "{assumption} states no efficient variance; define `efficient_variance` in its class."
+        )
+
+    def read(self, counts: Counts, arm: int, setting: Setting) -> Reading:
+        """The estimate with tests and concerns; to be overridden where these share what takes long."""
+        estimate = self.estimate(counts, arm, setting)
+        if not np.isfinite(estimate.standard_error):
+            raise NotIdentified("{arm} has too few observed outcomes to say how sure it is.", arm=arm)
+        return Reading(estimate, concerns=functools.partial(self.concerns, counts, arm, setting))
 
 
 def per_arm(setting: Setting, *values: Any) -> FloatArray:

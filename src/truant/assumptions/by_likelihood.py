@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from truant.assumptions.assumption import Assumption, Curve, Estimate, per_arm
+from truant.assumptions.arm_tables import ArmTables
+from truant.assumptions.assumption import Assumption, Curve, Estimate, Reading, per_arm
+from truant.assumptions.cramer_rao import cramer_rao
+from truant.assumptions.evidence import ChiSquare, Concern, NoTest, SameAs, without_missing_mediators
 from truant.assumptions.exact import LikelihoodFit
 from truant.assumptions.likelihood import size, work_size
-from truant.assumptions.linear import LinearSolution
+from truant.assumptions.linear import ILL_CONDITIONED, LinearSolution
 from truant.counts import Counts
 from truant.errors import NotIdentified
 from truant.setting import FloatArray, Setting, positive_number, switch
@@ -27,22 +31,25 @@ class ByLikelihood(Assumption):
 
     Parameters
     ----------
-    name, needs : for messages and listings.
+    name, needs, listing_order : for messages and listings.
     misfit : what is wrong with K mediator and L outcome levels; empty if nothing is.
     score_arm : compiled, for the loop.
     solve : the linear solution of an arm's table.
     by_outcome : whether the outcome's being seen depends on the outcome, or on the mediator.
+    without_missing_mediators : the assumption that says the same where no mediator is missing, if there is one.
     missing_is_level : a missing mediator is one more level, not a hole.
     allow_unidentified : go on in spite of a misfit.
     growth : refit an arm when its pulls grew by this share.
     """
 
     name: str
-    needs: str  # type: ignore[misc]
+    needs: str
+    listing_order: float = field(default=math.inf, repr=False)
     misfit: Callable[[int, int], str] = field(repr=False)
     score_arm: Callable[..., None] = field(repr=False)
     solve: Callable[[FloatArray, FloatArray], LinearSolution] = field(repr=False)
     by_outcome: bool
+    without_missing_mediators: str = field(default="", repr=False)
     missing_is_level: bool = False
     allow_unidentified: bool = False
     growth: float = GROWTH
@@ -55,11 +62,14 @@ class ByLikelihood(Assumption):
         """A discrete outcome, and numbers of levels that can be told apart."""
         if setting.levels is None:
             raise NotIdentified(
-                f"{self.name} needs a discrete outcome, and this one is real; give its levels, or cut it into a few."
+                "{assumption} needs a discrete outcome, and this one is real; give its levels, or cut it into a few.",
+                assumption=self.name,
             )
         misfit = self.misfit(setting.mediators, setting.outcomes)
         if misfit and not self.allow_unidentified:
-            raise NotIdentified(f"{self.name} needs {misfit}, or set allow_unidentified=True.")
+            raise NotIdentified(
+                f"{{assumption}} needs {misfit}, or set allow_unidentified=True.", assumption=self.name
+            )
 
     def curve(self, setting: Setting) -> Curve:
         """Profile-likelihood limits of the arm's table."""
@@ -91,16 +101,107 @@ class ByLikelihood(Assumption):
         fit = self.fit(counts, arm)
         return Estimate(fit.mean, fit.at)
 
+    def read(self, counts: Counts, arm: int, setting: Setting) -> Reading:
+        """Estimate, test and concerns from one fit."""
+        self.check(setting)
+        fit = self.fit(counts, arm)
+
+        def concerns() -> list[Concern]:
+            return [*linear_concerns(self.linear(counts, arm)), *flat_concerns(fit)]
+
+        return Reading(Estimate(fit.mean, fit.at), (self._test(fit, arm),), concerns)
+
+    def tests(self, counts: Counts, setting: Setting) -> tuple[()]:
+        """None without a fit: see `read`."""
+        return ()
+
+    def concerns(self, counts: Counts, arm: int, setting: Setting) -> Sequence[Concern]:
+        """Equations that are solved badly, and means that fit equally well."""
+        return self.read(counts, arm, setting).concerns()
+
+    def same_as(self, counts: Counts) -> SameAs | None:
+        """What the assumption is where no mediator is missing."""
+        simpler = self.without_missing_mediators
+        return without_missing_mediators(counts, simpler) if simpler else None
+
+    def efficient_variance(self, tables: ArmTables) -> float:
+        """The Cramer-Rao bound of the arm's table."""
+        tables.discrete()
+        if self.missing_is_level:
+            tables.need_mediators()
+        if self.by_outcome:
+            tables.gamma_by_outcome()
+        else:
+            tables.gamma_by_mediator()
+        missing = not self.missing_is_level
+        return cramer_rao(tables, by_outcome=self.by_outcome, mediators_missing=missing)
+
+    def freedom(self, K: int, L: int) -> int:
+        """Degrees of freedom that a K x L table leaves: its cells, less one, less the free numbers of the model.
+
+        These are pi (they sum to 1), the chances g and, where mediators can be missing, the chances lambda.
+        """
+        chances = L if self.by_outcome else K
+        if self.missing_is_level:
+            return K * (L + 1) - 1 - (K * L - 1 + chances)
+        return (K + 1) * (L + 1) - 1 - (K * L - 1 + chances + K)
+
+    def _test(self, fit: LikelihoodFit, arm: int) -> ChiSquare | NoTest:
+        """2 (l_saturated - l_max): more cells than free numbers leave something to contradict."""
+        table = fit.table
+        freedom = self.freedom(table.shape[0] - 1, table.shape[1] - 1)
+        if freedom <= 0:
+            return NoTest("it has as many free numbers as the table has cells, so that any table fits it")
+        used = table[table > 0]
+        saturated = float(np.sum(used * np.log(used / table.sum())))
+        statistic = max(2 * (saturated - fit.log_likelihood), 0.0)
+        return ChiSquare("Do the observed shares fit the assumption?", statistic, freedom, arm)
+
     def _table(self, counts: Counts, arm: int) -> FloatArray:
         """The arm's table, with at least one outcome seen."""
         if counts.levels is None:
             raise NotIdentified(
-                f"{self.name} needs counts of a discrete outcome, and these are of a real one."
+                "{assumption} needs counts of a discrete outcome, and these are of a real one.",
+                assumption=self.name,
             )
         table: FloatArray = counts.table[arm]
         if table[:, :-1].sum() == 0:
-            raise NotIdentified(f"{self.name}: none of the outcomes of arm {arm} was observed.")
+            raise NotIdentified("none of the outcomes of {arm} was observed.", arm=arm, assumption=self.name)
         if self.missing_is_level:  # an empty last row is then the one of missing mediators
             rows = len(table) if table[-1].sum() > 0 else len(table) - 1
             table = np.vstack([table[:rows], np.zeros(table.shape[1])])
         return table
+
+
+def linear_concerns(solution: LinearSolution) -> list[Concern]:
+    """What is doubtful about the equations of an arm's table."""
+    found = []
+    number = solution.condition_number
+    if number > ILL_CONDITIONED:
+        what = "cannot" if not np.isfinite(number) else "can hardly"
+        text = (
+            f"Under {{assumption}}, mediator and outcome {what} tell each other's levels apart in {{arm}} "
+            f"(condition number {number:,.0f}, above {ILL_CONDITIONED}): trust its interval, not its mean; a "
+            "mediator closer to the outcome would help."
+        )
+        found.append(Concern("ill-conditioned", text, float(number)))
+    if not solution.feasible:
+        text = (
+            "In {arm}, solving {assumption}'s equations gives an impossible probability of being "
+            "observed: the likelihood estimate stays possible, but chance or a wrong assumption is at work."
+        )
+        found.append(Concern("linear-infeasible", text, float(solution.odds.min())))
+    return found
+
+
+def flat_concerns(fit: LikelihoodFit) -> list[Concern]:
+    """Means that fit an arm's table equally well."""
+    if fit.plateau is None:
+        return []
+    low, high = fit.plateau
+    decimals = max(0, 1 - math.floor(math.log10(high - low)))
+    text = (
+        f"Under {{assumption}}, means of {{arm}} as different as {low:,.{decimals}f} and "
+        f"{high:,.{decimals}f} fit the data equally well: use its interval, not its mean."
+    )
+    return [Concern("flat-likelihood", text, high - low, rank=1)]

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truant.assumptions.arm_tables import ArmTables
 from truant.assumptions.assumption import CONTRIBUTE, KNOWN, SCORE_ARM, Assumption, Curve, Estimate
+from truant.assumptions.evidence import ChiSquare, independence, observed_and_missing
 from truant.assumptions.robust import (
     CENTRE,
     FIRST_PULLS,
@@ -39,6 +41,7 @@ class Mcar(Assumption):
     """Missing completely at random: the mean of the observed outcomes is the arm's value."""
 
     needs = "an observed outcome in each arm"
+    listing_order = 1
     kappa: float = (
         1.0  # pseudo-observations at the centre of the range when choosing (fewer if noise is small)
     )
@@ -67,9 +70,25 @@ class Mcar(Assumption):
         counts = counts.real()
         n, total, squares = counts.table[arm].sum(axis=0)[[OBSERVED, SUM, SQUARES]]
         if n == 0:
-            raise NotIdentified(f"mcar: none of the outcomes of arm {arm} was observed.")
+            raise NotIdentified("none of the outcomes of {arm} was observed.", arm=arm, assumption="mcar")
         variance = (squares - total**2 / n) / (n - 1) if n > 1 else np.inf
         return Estimate.normal(counts.centre + total / n, max(variance, 0.0) / n)
+
+    def tests(self, counts: Counts, setting: Setting) -> list[ChiSquare]:
+        """Shares of missing outcomes are equal: everywhere, and (all that the weaker form says) within an arm."""
+        seen = observed_and_missing(counts)
+        overall = independence(seen.reshape(-1, 2))
+        within = np.sum([independence(arm) for arm in seen], axis=0)
+        return [
+            ChiSquare("Is the outcome as often missing in every arm and mediator level?", *overall),
+            ChiSquare(
+                "Is it as often missing in every mediator level of an arm?", float(within[0]), int(within[1])
+            ),
+        ]
+
+    def efficient_variance(self, tables: ArmTables) -> float:
+        """Var(Y) / gamma."""
+        return tables.variance / tables.gamma()
 
 
 @hot

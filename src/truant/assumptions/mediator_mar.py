@@ -9,9 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from truant.assumptions.arm_tables import ArmTables
 from truant.assumptions.assumption import Assumption, Curve, Estimate
 from truant.assumptions.borrowing import borrowing_curve
-from truant.assumptions.mar import Cells
+from truant.assumptions.cells import Cells
+from truant.assumptions.evidence import (
+    ChiSquare,
+    SameAs,
+    independence,
+    observed_and_missing,
+    without_missing_mediators,
+)
 from truant.counts import Counts
 from truant.setting import Setting, positive_number, share
 
@@ -21,6 +31,7 @@ class MediatorMar(Assumption):
     """Outcome missing at random given the mediator, and the mediator itself missing at random."""
 
     needs = "pulls with the mediator seen, and among them an observed outcome at each level that occurs"
+    listing_order = 3
     kappa: float = 1.0  # pseudo-observations per cell at the centre, when choosing (fewer if noise is small)
     floor: float = 0.8  # share of the plain variance that borrowing between cells must leave, when choosing
 
@@ -38,6 +49,21 @@ class MediatorMar(Assumption):
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """sum_m p_m mu_m, p_m the share among pulls with the mediator seen."""
         return Cells.of(counts.real(), arm, "mediator-mar", seen_mediators_only=True).plug_in()
+
+    def tests(self, counts: Counts, setting: Setting) -> list[ChiSquare]:
+        """Its strong form: whether the mediator is seen says nothing about whether the outcome is."""
+        question = "Is the mediator as often missing whether or not the outcome is?"
+        tables = [np.stack([arm[:-1].sum(axis=0), arm[-1]]) for arm in observed_and_missing(counts)]
+        return [ChiSquare(question, *independence(table), arm) for arm, table in enumerate(tables)]
+
+    def same_as(self, counts: Counts) -> SameAs | None:
+        """`mar`, if no mediator is missing."""
+        return without_missing_mediators(counts, "mar")
+
+    def efficient_variance(self, tables: ArmTables) -> float:
+        """As `mar`, over P(Q=1): the variance on pulls whose mediator was seen (the others could add a little)."""
+        gamma = tables.gamma_by_mediator()
+        return (tables.variance_within(gamma) + tables.variance_between) / tables.mediator_seen()
 
 
 parts = {"mediator-mar": MediatorMar}

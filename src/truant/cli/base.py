@@ -9,19 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from truant.errors import InvalidValue, MissingExtra, NotIdentified, TruantError, UnknownName
+from truant.errors import InvalidValue, TruantError, problem, problem_document
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-# RFC 9457: the title of each kind of error, and the HTTP status that it would have
-PROBLEMS: dict[type[Exception], tuple[str, int]] = {
-    UnknownName: ("Unknown name", 404),
-    NotIdentified: ("Not identified", 422),
-    MissingExtra: ("Missing extra", 501),
-    InvalidValue: ("Invalid value", 400),
-    click.UsageError: ("Invalid usage", 400),
-}
 
 
 class Commands(click.Group):
@@ -47,13 +38,11 @@ class Commands(click.Group):
 
 
 def _refuse(ctx: click.Context, error: TruantError | click.UsageError) -> NoReturn:
-    detail = error.format_message() if isinstance(error, click.UsageError) else str(error)
-    if ctx.meta["truant.json"]:
-        found = [problem for kind, problem in PROBLEMS.items() if isinstance(error, kind)]
-        title, status = found[0] if found else ("Error", 400)
-        kind = "urn:truant:error:" + title.lower().replace(" ", "-")
-        detail = json.dumps({"type": kind, "title": title, "status": status, "detail": detail})
-    click.echo(detail, err=True)
+    if isinstance(error, click.UsageError):
+        document = problem_document("Invalid usage", 400, error.format_message())
+    else:
+        document = problem(error)
+    click.echo(json.dumps(document) if ctx.meta["truant.json"] else document["detail"], err=True)
     ctx.exit(2)
 
 

@@ -15,7 +15,6 @@ from truant.analysis.words import (
     missing_sentence,
     missing_share,
     percent,
-    reason,
     verdict,
 )
 from truant.files import output_path
@@ -55,7 +54,7 @@ def analysis_page(analysis: Analysis, *, title: str, about: Sequence[str] = ()) 
         charts=charts,
         warnings=by_code(analysis.warnings),
         shown=SHOWN,
-        infeasible=[(item.assumption, reason(item)) for item in analysis.infeasible],
+        infeasible=[(item.assumption, item.reason_alone) for item in analysis.infeasible],
         untestable=analysis.untestable,
         tests=tests_table(analysis),
         level=f"{analysis.level:.4g}",

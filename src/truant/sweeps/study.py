@@ -150,7 +150,7 @@ def at(place: str) -> Iterator[None]:
     try:
         yield
     except TruantError as error:
-        raise type(error)(f"{place}: {error}") from None
+        raise error.at(place) from None
 
 
 @contextmanager
@@ -158,8 +158,8 @@ def _with_remedy() -> Iterator[None]:
     try:
         yield
     except TruantError as error:
-        raise type(error)(
-            f"{error} Leave this policy out here: give the world its own `policies`, or vary less."
+        raise error.advising(
+            "Leave this policy out here: give the world its own `policies`, or vary less."
         ) from None
 
 

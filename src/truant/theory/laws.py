@@ -1,15 +1,19 @@
-"""What a quantity needs of a world: each law is read from the world's arrays, or refused with the reason."""
+"""What a quantity needs of a world: its arms' tables, which satisfy an assumption or are refused with the reason."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from truant.errors import NotIdentified
+from truant.assumptions import ArmTables
+from truant.assumptions.arm_tables import ROUNDING
+from truant.errors import NotIdentified, NotSatisfied
 from truant.setting import FloatArray
 from truant.worlds import DiscreteWorld, RealWorld, World
+
+Answer = TypeVar("Answer")
 
 
 class MediatorLaw(NamedTuple):
@@ -29,45 +33,77 @@ class OddsLaw(NamedTuple):
     inverse_norm: FloatArray  # (arms,) |Theta_a^+| or |(Theta_a^T)^+|, infinity norm
 
 
+def tables_of(world: World) -> list[ArmTables]:
+    """The probabilities of each arm, from the world's arrays."""
+    if isinstance(world, DiscreteWorld):
+        return [
+            ArmTables.of_discrete(joint, world.levels, observation, seen)
+            for joint, observation, seen in zip(
+                world.joint, world.observation, world.mediator_observation, strict=True
+            )
+        ]
+    if isinstance(world, RealWorld):
+        return [
+            ArmTables(
+                mediator_probabilities=world.mediator_probabilities[a],
+                outcome_means=world.outcome_means[a],
+                outcome_variances=world.outcome_sd[a] ** 2,
+                mediator_observation=world.mediator_observation[a],
+                observation=world.observation[a],
+            )
+            for a in range(world.setting.arms)
+        ]
+    raise NotIdentified(
+        f"Theory reads the arrays of a RealWorld or a DiscreteWorld, got {type(world).__name__}."
+    )
+
+
+def of_each_arm(world: World, assumption: str, ask: Callable[[ArmTables], Answer]) -> list[Answer]:
+    """What the tables of each arm answer; where they do not satisfy the assumption, the world is refused."""
+    answers = []
+    for arm, tables in enumerate(tables_of(world)):
+        try:
+            answers.append(ask(tables))
+        except NotSatisfied as error:
+            raise refusal(world, assumption, error.text, arm) from None
+        except NotIdentified as error:
+            raise error.about(arm=arm, assumption=assumption) from None
+    return answers
+
+
+def refusal(world: World, assumption: str, why: str, arm: int | None = None) -> NotSatisfied:
+    """The error for a world that does not satisfy an assumption; `why` may have a place {arm}."""
+    sentence = f"World {world.name!r} does not satisfy '{{assumption}}': {why}"
+    return NotSatisfied(sentence, arm=arm, assumption=assumption)
+
+
 def arm_gamma(world: World, assumption: str = "mcar") -> FloatArray:
     """P(O=1|a), shape (arms,), where O depends on the arm alone."""
-    known = from_arrays(world)
-    if isinstance(known, RealWorld):
-        seen = known.mediator_observation[:, None, :]
-        possible = known.mediator_probabilities[:, None, :] * np.concatenate([1 - seen, seen], axis=1) > 0
-    else:
-        possible = known.joint > 0
-    why = "an arm's outcomes are not all seen with one probability"
-    return _common(known, assumption, known.observation, possible, (1, 2), why)
+    return np.array(of_each_arm(world, assumption, ArmTables.gamma))
 
 
 def shared_gamma(world: World) -> float:
     """P(O=1), where O depends on nothing."""
     gamma = arm_gamma(world)
-    if np.ptp(gamma) > _ROUNDING:
-        raise refusal(world, "mcar", f"arms differ in P(O=1), {gamma.min():g} to {gamma.max():g}")
+    if np.ptp(gamma) > ROUNDING:
+        raise refusal(world, "mcar", f"arms differ in P(O=1), {gamma.min():g} to {gamma.max():g}.")
     return float(gamma[0])
 
 
 def mediator_law(world: World, assumption: str) -> MediatorLaw:
     """The law of a `mar` or `mediator-mar` world."""
-    known = from_arrays(world)
-    if isinstance(known, RealWorld):
-        p, gamma = known.mediator_probabilities, known.observation[:, 1]
-    else:
-        p, gamma = known.joint.sum(axis=2), outcome_gamma_by_mediator(known, assumption)
+    p = np.stack([tables.mediator_probabilities for tables in tables_of(world)])
+    gamma = np.stack(of_each_arm(world, assumption, ArmTables.gamma_by_mediator))
     if assumption == "mar":
-        need_mediators(known, assumption)
-    why = "whether a mediator is seen depends on its level"
-    seen = _common(known, assumption, known.mediator_observation, p > 0, 1, why)
-    return MediatorLaw(p, gamma, seen)
+        of_each_arm(world, assumption, ArmTables.need_mediators)
+    return MediatorLaw(p, gamma, np.array(of_each_arm(world, assumption, ArmTables.mediator_seen)))
 
 
 def mnar_law(world: World) -> OddsLaw:
     """The law of an `mnar` world: K x L tables of full column rank."""
     known = discrete(world, "mnar")
-    need_mediators(known, "mnar")
-    gamma = outcome_gamma_by_outcome(known, "mnar")
+    of_each_arm(known, "mnar", ArmTables.need_mediators)
+    gamma = np.stack(of_each_arm(known, "mnar", ArmTables.gamma_by_outcome))
     inverse_norm = _inverse_norm(known, "mnar", known.seen)
     return OddsLaw(known.joint.sum(axis=1), gamma, known.mediator_observation, inverse_norm)
 
@@ -75,70 +111,16 @@ def mnar_law(world: World) -> OddsLaw:
 def mediator_mnar_law(world: World) -> OddsLaw:
     """The law of a `mediator-mnar` world: K x L tables of full row rank."""
     known = discrete(world, "mediator-mnar")
-    gamma = outcome_gamma_by_mediator(known, "mediator-mnar")
+    gamma = np.stack(of_each_arm(known, "mediator-mnar", ArmTables.gamma_by_mediator))
     inverse_norm = _inverse_norm(known, "mediator-mnar", np.swapaxes(known.seen, 1, 2))
     return OddsLaw(known.joint.sum(axis=2), gamma, known.mediator_observation, inverse_norm)
-
-
-def outcome_gamma_by_mediator(world: DiscreteWorld, assumption: str) -> FloatArray:
-    """P(O=1|m,a), shape (arms, K), where O ⟂ Y given A, M."""
-    why = "whether an outcome is seen depends on the outcome itself, given the mediator"
-    return _common(world, assumption, world.observation, world.joint > 0, 2, why)
-
-
-def outcome_gamma_by_outcome(world: DiscreteWorld, assumption: str) -> FloatArray:
-    """P(O=1|y,a), shape (arms, L), where O ⟂ M given A, Y."""
-    why = "whether an outcome is seen depends on the mediator, given the outcome"
-    return _common(world, assumption, world.observation, world.joint > 0, 1, why)
-
-
-def need_mediators(world: RealWorld | DiscreteWorld, assumption: str) -> None:
-    """Refuse a world whose mediators can be missing."""
-    p = world.mediator_probabilities if isinstance(world, RealWorld) else world.joint.sum(axis=2)
-    if np.any(world.mediator_observation[p > 0] < 1):
-        raise refusal(world, assumption, "its mediators are not always seen")
 
 
 def discrete(world: World, assumption: str) -> DiscreteWorld:
     """The world, if its outcomes are discrete."""
     if not isinstance(world, DiscreteWorld):
-        raise refusal(world, assumption, "its outcomes are not discrete")
+        raise refusal(world, assumption, "its outcomes are not discrete.")
     return world
-
-
-def from_arrays(world: World) -> RealWorld | DiscreteWorld:
-    """The world, if its arrays can be read."""
-    if not isinstance(world, RealWorld | DiscreteWorld):
-        raise NotIdentified(
-            f"Theory reads the arrays of a RealWorld or a DiscreteWorld, got {type(world).__name__}."
-        )
-    return world
-
-
-def refusal(world: World, assumption: str, why: str) -> NotIdentified:
-    """The error for a world that does not satisfy an assumption."""
-    return NotIdentified(f"World {world.name!r} does not satisfy {assumption!r}: {why}.")
-
-
-_ROUNDING = 1e-12
-
-
-def _common(
-    world: World,
-    assumption: str,
-    chance: FloatArray,
-    possible: npt.NDArray[np.bool_],
-    axis: int | tuple[int, ...],
-    why: str,
-) -> FloatArray:
-    """The one value that a chance has along an axis, over what is possible (1 where nothing is)."""
-    lowest = np.where(possible, chance, np.inf).min(axis=axis)
-    highest = np.where(possible, chance, -np.inf).max(axis=axis)
-    if np.any(highest - lowest > _ROUNDING):
-        raise refusal(world, assumption, why)
-    if np.any(lowest <= 0):
-        raise refusal(world, assumption, "something that happens is never seen")
-    return np.where(np.isfinite(highest), highest, 1.0)
 
 
 def _inverse_norm(world: World, assumption: str, matrix: FloatArray) -> FloatArray:
@@ -146,6 +128,6 @@ def _inverse_norm(world: World, assumption: str, matrix: FloatArray) -> FloatArr
     unknowns = matrix.shape[2]
     if np.any(np.linalg.matrix_rank(matrix) < unknowns):
         K, L = world.setting.mediators, world.setting.outcomes
-        raise refusal(world, assumption, f"its table of K={K}, L={L} has a rank below {unknowns}")
+        raise refusal(world, assumption, f"its table of K={K}, L={L} has a rank below {unknowns}.")
     norm: FloatArray = np.abs(np.linalg.pinv(matrix)).sum(axis=2).max(axis=1)
     return norm

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truant.compile import hot
+from truant.counts import cell_probabilities
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, Setting, finite, probabilities, sums_to_one
 from truant.worlds.world import World, cell_tables, draw_cell
@@ -81,20 +82,6 @@ class DiscreteWorld(World):
         return DiscreteWorld(
             self.joint, levels=tuple(self.levels), minimize=self.setting.minimize, name=self.name
         )
-
-
-def cell_probabilities(
-    joint: FloatArray, observation: FloatArray, mediator_observation: FloatArray
-) -> FloatArray:
-    """Probability of each cell of the counts, shape (arms, K+1, L+1); linear in each of the three arrays."""
-    pi, o, q = np.broadcast_arrays(joint, observation, mediator_observation[..., None])
-    n, K, L = pi.shape
-    cells = np.empty((n, K + 1, L + 1))
-    cells[:, :K, :L] = pi * q * o
-    cells[:, :K, L] = (pi * q * (1 - o)).sum(axis=2)
-    cells[:, K, :L] = (pi * (1 - q) * o).sum(axis=1)
-    cells[:, K, L] = (pi * (1 - q) * (1 - o)).sum(axis=(1, 2))
-    return cells
 
 
 @hot

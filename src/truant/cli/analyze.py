@@ -80,8 +80,8 @@ def analyze(
     DATA is a CSV or Parquet file (or a quoted glob of several), or the URL of a database table.
     """
     from truant.files import output_path
-    from truant.logs.analyze import PAGES, TABLES
     from truant.logs.analyze import analyze as run
+    from truant.logs.log_analysis import PAGES, TABLES
 
     if html:
         output_path(html, PAGES)

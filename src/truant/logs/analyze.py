@@ -4,77 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console, ConsoleOptions, RenderResult
-
-from truant.analysis import Analysis, Labels, analyze_counts
-from truant.analysis.words import direction_sentence
+from truant.analysis import Labels, analyze_counts
 from truant.errors import InvalidValue
-from truant.files import output_path, written_whole
+from truant.logs.log_analysis import LogAnalysis
 from truant.logs.read import read
-
-TABLES = (".csv", ".parquet")
-PAGES = (".html",)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LogAnalysis(Analysis):
-    """An analysis of a table: prints itself, renders itself in a notebook, writes tables and a page."""
-
-    source: str
-    rows: int
-    skipped: int  # rows without an arm
-    columns: dict[str, Any]  # which column was what
-
-    @property
-    def title(self) -> str:
-        """What is on top of tables and pages."""
-        return f"{self.columns['outcome']} by {self.columns['arm']}"
-
-    @property
-    def about(self) -> list[str]:
-        """Where the figures come from, a short sentence each."""
-        mediators = ", ".join(self.columns["mediator"]) or "none"
-        sentences = [f"{self.source}: {self.rows:,} rows", f"mediator: {mediators}"]
-        sentences += filter(None, [direction_sentence(self)])
-        if self.skipped:
-            sentences.append(f"{self.skipped:,} rows without an arm left out")
-        return sentences
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write `table()` as .csv or .parquet."""
-        target = output_path(path, TABLES)
-        with written_whole(target) as temporary:
-            if target.suffix.lower() == ".csv":
-                self.table().to_csv(temporary, index=False)
-            else:
-                self.table().to_parquet(temporary, index=False)
-        return target
-
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write one page with charts and plain sentences, which needs no network."""
-        from truant.report import save_page
-
-        return save_page(self, path, title=self.title, about=self.about)
-
-    def _repr_html_(self) -> str:
-        from truant.report import analysis_html
-
-        return analysis_html(self)
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from truant.terminal import AnalysisDisplay
-
-        yield AnalysisDisplay(self, self.title, self.about)
-
-    def __str__(self) -> str:
-        console = Console(width=200, no_color=True)
-        with console.capture() as shown:
-            console.print(self)
-        return shown.get()
 
 
 def analyze(
@@ -132,9 +68,10 @@ def analyze(
         expected_split=expected_split,
         range_known=log.setting.levels is not None or log.outcome_range_given,
     )
-    own = {name: getattr(found, name) for name in Analysis.__dataclass_fields__}
     columns = {"arm": arm, "outcome": outcome, "mediator": mediators, "observed": observed}
-    return LogAnalysis(**own, source=_source(data), rows=log.rows, skipped=log.skipped, columns=columns)
+    return LogAnalysis(
+        analysis=found, source=_source(data), rows=log.rows, skipped=log.skipped, columns=columns
+    )
 
 
 def _names(assume: object) -> list[str]:

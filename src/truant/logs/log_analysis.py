@@ -1,0 +1,196 @@
+"""The analysis of a table, with where it came from: prints itself, and writes tables and a page."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, ConsoleOptions, RenderResult
+
+from truant.analysis import Analysis
+from truant.analysis.words import direction_sentence
+from truant.files import output_path, written_whole
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from truant.analysis import Labels
+    from truant.analysis.analysis import Arm
+    from truant.analysis.contradictions import Test, Untestable
+    from truant.analysis.diagnosis import Warning
+    from truant.analysis.estimates import Infeasible
+    from truant.analysis.sensitivity import Tipping
+    from truant.counts import Counts
+    from truant.setting import Setting
+
+TABLES = (".csv", ".parquet")
+PAGES = (".html",)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LogAnalysis:
+    """An analysis of a table; `analysis` has all that does not depend on where the counts come from."""
+
+    analysis: Analysis
+    source: str
+    rows: int
+    skipped: int  # rows without an arm
+    columns: dict[str, Any]  # which column was what
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """Each arm under each assumption."""
+        return self.analysis.arms
+
+    @property
+    def assumptions(self) -> list[str]:
+        """Those that could be estimated."""
+        return self.analysis.assumptions
+
+    @property
+    def infeasible(self) -> tuple[Infeasible, ...]:
+        """Those that could not, with the reason."""
+        return self.analysis.infeasible
+
+    @property
+    def winner(self) -> dict[str, str]:
+        """The best arm, by assumption, and for the naive mean."""
+        return self.analysis.winner
+
+    @property
+    def expected_loss(self) -> dict[str, float]:
+        """The expected loss of choosing that winner now, by assumption."""
+        return self.analysis.expected_loss
+
+    @property
+    def agree(self) -> bool:
+        """Whether the naive mean and every assumption name the same winner."""
+        return self.analysis.agree
+
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """What to know before relying on a figure."""
+        return self.analysis.warnings
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """Tests of the assumptions."""
+        return self.analysis.tests
+
+    @property
+    def untestable(self) -> tuple[Untestable, ...]:
+        """Assumptions that these data cannot contradict."""
+        return self.analysis.untestable
+
+    @property
+    def sensitivity(self) -> tuple[Tipping, ...]:
+        """The tipping point of each assumption."""
+        return self.analysis.sensitivity
+
+    @property
+    def missing(self) -> tuple[dict[str, Any], ...]:
+        """Pulls, observed outcomes and share missing of each arm and mediator level."""
+        return self.analysis.missing
+
+    @property
+    def tipping_curves(self) -> dict[str, list[dict[str, float]]]:
+        """The winner's value as its missing outcomes are shifted, by assumption."""
+        return self.analysis.tipping_curves
+
+    @property
+    def level(self) -> float:
+        """The level of confidence intervals."""
+        return self.analysis.level
+
+    @property
+    def control(self) -> str | None:
+        """The arm that others are compared with."""
+        return self.analysis.control
+
+    @property
+    def outcome_sd(self) -> float:
+        """The standard deviation of an observed outcome within arms."""
+        return self.analysis.outcome_sd
+
+    @property
+    def counts(self) -> Counts:
+        """What everything was computed from."""
+        return self.analysis.counts
+
+    @property
+    def setting(self) -> Setting:
+        """What the counts are about."""
+        return self.analysis.setting
+
+    @property
+    def labels(self) -> Labels:
+        """Names of arms and mediator levels."""
+        return self.analysis.labels
+
+    @property
+    def minimize(self) -> bool:
+        """Whether the lowest value is the best."""
+        return self.analysis.minimize
+
+    @property
+    def title(self) -> str:
+        """What is on top of tables and pages."""
+        return f"{self.columns['outcome']} by {self.columns['arm']}"
+
+    @property
+    def about(self) -> list[str]:
+        """Where the figures come from, a short sentence each."""
+        mediators = ", ".join(self.columns["mediator"]) or "none"
+        sentences = [f"{self.source}: {self.rows:,} rows", f"mediator: {mediators}"]
+        sentences += filter(None, [direction_sentence(self.analysis)])
+        if self.skipped:
+            sentences.append(f"{self.skipped:,} rows without an arm left out")
+        return sentences
+
+    def summary(self) -> dict[str, Any]:
+        """Everything but the counts, as plain values for JSON."""
+        own = {
+            "source": self.source,
+            "rows": self.rows,
+            "skipped": self.skipped,
+            "columns": dict(self.columns),
+        }
+        return self.analysis.summary() | own
+
+    def table(self) -> pd.DataFrame:
+        """One row for each arm and assumption (the naive mean among them)."""
+        return self.analysis.table()
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write `table()` as .csv or .parquet."""
+        target = output_path(path, TABLES)
+        with written_whole(target) as temporary:
+            if target.suffix.lower() == ".csv":
+                self.table().to_csv(temporary, index=False)
+            else:
+                self.table().to_parquet(temporary, index=False)
+        return target
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write one page with charts and plain sentences, which needs no network."""
+        from truant.report import save_page
+
+        return save_page(self.analysis, path, title=self.title, about=self.about)
+
+    def _repr_html_(self) -> str:
+        from truant.report import analysis_html
+
+        return analysis_html(self.analysis)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from truant.terminal import AnalysisDisplay
+
+        yield AnalysisDisplay(self.analysis, self.title, self.about)
+
+    def __str__(self) -> str:
+        console = Console(width=200, no_color=True)
+        with console.capture() as shown:
+            console.print(self)
+        return shown.get()

@@ -193,7 +193,7 @@ class Hopeful(Assumption):
     def estimate(self, counts, arm, setting):
         pulls, n, total, _, _ = counts.table[arm].sum(axis=0)
         if pulls == 0:
-            raise NotIdentified(f"hopeful: arm {arm} has no pulls.")
+            raise NotIdentified("{arm} has no pulls.", arm=arm)
         mean = (n * counts.centre + total + (pulls - n) * setting.high) / pulls
         return Estimate.normal(mean, 1 / pulls)
 

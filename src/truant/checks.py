@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from truant.assumptions import Assumption, Curve
+from truant.assumptions import Assumption, ChiSquare, Curve, Estimate, NoTest, Reading
 from truant.compile import link
 from truant.counts import Counts
-from truant.errors import NotIdentified, TruantError
+from truant.errors import NotIdentified, NotSatisfied, TruantError
 from truant.indices import Index
 from truant.lab.simulate import simulate
 from truant.policies import Policy
 from truant.setting import FloatArray, IntArray
+from truant.theory.laws import of_each_arm
 from truant.worlds import World
 
 TIMES = 100_000  # choices that are compared with an index's probabilities
@@ -70,7 +71,44 @@ def check_assumption(assumption: Assumption, world: World, pulls: int = 20_000) 
         _demand(low < estimate.mean < high, f"the interval must contain the mean, got {low}, {high}.")
         distance = abs(estimate.mean - world.means[arm]) / estimate.standard_error
         _demand(distance < 5, f"the estimate of arm {arm} is {distance:.1f} standard errors off the truth.")
+        _check_reading(assumption.read(counts, arm, world.setting), estimate)
+    for test in assumption.tests(counts, world.setting):
+        _check_test(test)
+    _check_efficient_variance(assumption, world)
     check_curve(assumption.curve(world.setting), counts)
+
+
+def _check_reading(reading: Reading, estimate: Estimate) -> None:
+    _demand(reading.estimate.mean == estimate.mean, "read must have the estimate that `estimate` gives.")
+    for test in reading.tests:
+        _check_test(test)
+    for concern in reading.concerns():
+        _demand(concern.code and concern.text, "a concern must have a code and a text.")
+
+
+def _check_test(test: ChiSquare | NoTest) -> None:
+    if isinstance(test, NoTest):
+        _demand(test.reason, "NoTest must say why data cannot contradict the assumption.")
+        return
+    _demand(test.question, "a test must have a question.")
+    possible = np.isfinite(test.statistic) and test.statistic >= 0
+    _demand(possible, f"a statistic must be finite and not negative, got {test.statistic}.")
+    _demand(test.freedom >= 0, f"degrees of freedom must not be negative, got {test.freedom}.")
+
+
+def _check_efficient_variance(assumption: Assumption, world: World) -> None:
+    """It is a variance where it is stated; a world whose arrays cannot be read is left out."""
+    try:
+        variances = of_each_arm(world, "this assumption", assumption.efficient_variance)
+    except NotSatisfied as error:
+        raise ContractBroken(
+            f"efficient_variance must accept a world that meets the assumption: {error}"
+        ) from None
+    except NotIdentified:
+        return
+    for variance in variances:
+        possible = np.isfinite(variance) and variance >= 0
+        _demand(possible, f"an efficient variance must be finite and not negative, got {variance}.")
 
 
 def _check_refuses_nothing_seen(assumption: Assumption, world: World) -> None:

@@ -13,7 +13,6 @@ from truant.analysis.differences import common_width, differences
 from truant.analysis.estimates import beliefs
 from truant.analysis.sensitivity import missing_mean, missing_shares, pooled_sd, tipping
 from truant.assumptions import Estimate
-from truant.assumptions.evidence import independence
 from truant.counts import Counts
 from truant.setting import Setting
 from truant.worlds import make
@@ -90,16 +89,6 @@ def test_a_lopsided_interval_stays_lopsided():
 
 
 # Tests
-
-
-def test_independence_is_the_g_test():
-    rng = np.random.default_rng(4)
-    table = rng.integers(1, 30, (4, 3)).astype(float)
-    reference = stats.chi2_contingency(table, lambda_="log-likelihood", correction=False)
-    assert independence(table) == (pytest.approx(reference.statistic), reference.dof)
-    padded = np.vstack([table, np.zeros(3)])
-    assert independence(padded) == (pytest.approx(reference.statistic), reference.dof)
-    assert independence(np.array([[3.0, 4.0]])) == (0.0, 0)
 
 
 def test_holm_by_hand():

@@ -1,5 +1,6 @@
 """The door as a whole: real trials to the last printed digit, the same pulls through lab and logs, JSON, refusals."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 
 import truant
 from truant import datasets
+from truant.analysis import Analysis
 from truant.cli import cli
 from truant.counts import Counts
 from truant.worlds import make
@@ -196,3 +198,17 @@ def test_missing_values_and_observed(visits):
     arms = json.loads(result.stdout)["arms"]
     assert [(arm["pulls"], arm["observed"]) for arm in arms] == [(3, 2), (4, 2)]
     assert [arm["naive"]["mean"] for arm in arms] == [1.5, 3.5]
+
+
+def test_it_holds_an_analysis_and_shows_all_of_it():
+    table = pd.DataFrame({"arm": ["a", "a", "b", "b", None], "y": [1.0, 2.0, 3.0, 5.0, 1.0]})
+    result = truant.analyze(table, arm="arm", outcome="y", control="a")
+    assert type(result.analysis) is Analysis
+    shown = [field.name for field in dataclasses.fields(Analysis)] + ["assumptions", "agree", "minimize"]
+    for name in shown:
+        own = getattr(result.analysis, name)
+        assert getattr(result, name) == own if isinstance(own, list) else getattr(result, name) is own, name
+    own = {"source": "pandas DataFrame", "rows": 5, "skipped": 1}
+    columns = {"arm": "arm", "outcome": "y", "mediator": [], "observed": None}
+    assert result.summary() == {**result.analysis.summary(), **own, "columns": columns}
+    assert result.table().equals(result.analysis.table())

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from truant import checks, registry
-from truant.assumptions import Assumption, Curve, Estimate
+from truant.assumptions import Assumption, ChiSquare, Concern, Curve, Estimate, NoTest, Reading
 from truant.assumptions.assumption import per_arm
 from truant.assumptions.mar import Mar
 from truant.checks import ContractBroken
 from truant.compile import hot
+from truant.errors import NotSatisfied
 from truant.indices import Index
 from truant.policies import named, policy_names
 from truant.worlds import make
@@ -97,6 +98,36 @@ def test_a_biased_assumption_is_caught():
         checks.check_assumption(Biased(), make("mar", seed=1))
     with pytest.raises(ContractBroken, match="must not write NaN"):
         checks.check_assumption(NotANumber(), make("mar", seed=1))
+
+
+def altered(name, value):
+    """`mar` with one method that gives something else."""
+    return type("Altered", (Mar,), {name: lambda self, *arguments: value})()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("tests", [ChiSquare("Is it?", float("nan"), 1)], "a statistic must be finite and not negative"),
+        ("tests", [ChiSquare("Is it?", 1.0, -1)], "degrees of freedom must not be negative, got -1"),
+        ("tests", [NoTest("")], "NoTest must say why"),
+        ("concerns", [Concern("", "Beware.")], "a concern must have a code and a text"),
+        ("read", Reading(Estimate.normal(0.0, 1.0)), "read must have the estimate that `estimate` gives"),
+        ("efficient_variance", -1.0, "an efficient variance must be finite and not negative, got -1"),
+    ],
+)
+def test_what_an_assumption_says_of_itself_is_checked(name, value, sentence):
+    with pytest.raises(ContractBroken, match=sentence):
+        checks.check_assumption(altered(name, value), make("mar", seed=1, arms=2))
+
+
+def test_an_efficient_variance_must_be_had_where_the_assumption_is_met():
+    class Stricter(Mar):
+        def efficient_variance(self, tables):
+            raise NotSatisfied("nothing will do.")
+
+    with pytest.raises(ContractBroken, match=r"efficient_variance must accept a world .* nothing will do\."):
+        checks.check_assumption(Stricter(), make("mar", seed=1, arms=2))
 
 
 @hot

@@ -12,6 +12,7 @@ from truant.compile import hot
 from truant.errors import NotSatisfied
 from truant.indices import Index
 from truant.policies import named, policy_names
+from truant.spec import Spec
 from truant.worlds import make
 
 VISITS = str(Path(__file__).parents[1] / "examples" / "visits.csv")
@@ -48,8 +49,8 @@ def test_indices(name):
 
 @pytest.mark.parametrize("name", ["ucb:horizon=unknown", "ucb:level=cautious", "epsilon-greedy:epsilon=1"])
 def test_indices_with_parameters(name):
-    name, parameters = registry.parse(name)
-    checks.check_index(registry.find("index", name).build(**parameters))
+    spec = Spec.parse(name)
+    checks.check_index(registry.find("index", spec.name).build(**spec.parameters))
 
 
 @pytest.mark.parametrize("name", policy_names())

@@ -9,57 +9,10 @@ import numpy as np
 import pytest
 
 from truant import registry
-from truant.errors import InvalidValue, TruantError, UnknownName
+from truant.errors import TruantError, UnknownName
 from truant.lab.simulate import simulate
 from truant.policies import named, policy_names
 from truant.worlds import make
-
-# Names with parameters, as typed
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "parameters"),
-    [
-        ("mar-ucb", "mar-ucb", {}),
-        ("mar-ucb:", "mar-ucb", {}),
-        ("mar-ucb:level=cautious,kappa=2", "mar-ucb", {"level": "cautious", "kappa": 2}),
-        ("mar:gamma=0.5,1.0", "mar", {"gamma": (0.5, 1.0)}),
-        ("mar:gamma=.5,1,K=3", "mar", {"gamma": (0.5, 1), "K": 3}),
-        ("mar:K=3,gamma=.5,1,.25", "mar", {"K": 3, "gamma": (0.5, 1, 0.25)}),
-        ("mar:arms=4,arms=5", "mar", {"arms": 5}),
-        (" mar : gamma = .5 , 1 , K = 3 ", "mar", {"gamma": (0.5, 1), "K": 3}),
-        ("x:a=1e3,b=-2,c=1_000", "x", {"a": 1000.0, "b": -2, "c": 1000.0}),
-        ("x:a=true,b=False,c=null,d=None", "x", {"a": True, "b": False, "c": None, "d": None}),
-        ("x:a=True,false", "x", {"a": (True, False)}),
-        ('x:a="2",b=two words', "x", {"a": "2", "b": "two words"}),
-        ("x:a=u=v,b=c:d", "x", {"a": "u=v", "b": "c:d"}),
-        ("x:a=inf,b=-inf", "x", {"a": float("inf"), "b": float("-inf")}),
-    ],
-)
-def test_parse(text, name, parameters):
-    found = registry.parse(text)
-    assert found == (name, parameters)
-    for key, value in parameters.items():
-        assert type(found[1][key]) is type(value), key
-
-
-def test_nan_is_read_as_a_number_so_that_whoever_gets_it_can_refuse_it():
-    for text in ("x:a=nan", "x:a=NaN"):
-        assert np.isnan(registry.parse(text)[1]["a"])
-
-
-@pytest.mark.parametrize("text", ["level", ",level=1", "1,2"])
-def test_a_value_without_a_key_is_refused(text):
-    with pytest.raises(InvalidValue) as refusal:
-        registry.parse(f"mar-ucb:{text}")
-    assert str(refusal.value) == f"Parameters are written key=value, got {text!r}."
-
-
-def test_several_texts_are_one_set_of_parameters():
-    assert registry.parse_parameters(["gamma=.5,1", "K=3"]) == {"gamma": (0.5, 1), "K": 3}
-    with pytest.raises(InvalidValue, match=r"got '3'\.$"):
-        registry.parse_parameters(["gamma=.5", "3"])  # a new text begins with a key
-
 
 # Finding
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-import json
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -103,42 +102,3 @@ def _built_in(kind: str) -> Mapping[str, Factory]:
 
 def _offered(kind: str) -> Mapping[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=ROOMS[kind])}
-
-
-def parse(spec: str) -> tuple[str, dict[str, Any]]:
-    """Split "name:key=value,key=value" into the name and its parameters."""
-    name, _, rest = spec.partition(":")
-    return name.strip(), parse_parameters([rest] if rest else [])
-
-
-def parse_parameters(texts: list[str]) -> dict[str, Any]:
-    """Read "key=value" texts; a value with commas is a tuple."""
-    parameters: dict[str, list[str]] = {}
-    for text in texts:
-        values: list[str] | None = None
-        for piece in text.split(","):
-            key, equals, value = piece.partition("=")
-            if equals:
-                values = parameters.setdefault(key.strip(), [])
-                values.clear()
-                values.append(value)
-            elif values is None:
-                raise InvalidValue(f"Parameters are written key=value, got {text!r}.")
-            else:
-                values.append(piece)
-    return {
-        key: _value(values[0]) if len(values) == 1 else tuple(_value(value) for value in values)
-        for key, values in parameters.items()
-    }
-
-
-def _value(text: str) -> Any:
-    text = {"True": "true", "False": "false", "None": "null"}.get(text.strip(), text)  # Python's words, too
-    try:
-        return json.loads(text.strip())
-    except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, or brackets without end
-        pass
-    try:
-        return float(text)  # ".5" is not JSON
-    except ValueError:
-        return text.strip()

@@ -49,55 +49,30 @@ class Setting:
     condition_numbers: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arms", whole_number("arms", self.arms, at_least=1))
-        object.__setattr__(self, "mediators", whole_number("K", self.mediators, at_least=1))
-        if self.levels is not None:
-            values = finite("levels", self.levels)
-            if values.ndim != 1 or len(values) < 2 or np.any(np.diff(values) <= 0):
-                raise InvalidValue(f"levels must be at least two increasing values, got {self.levels}.")
-            object.__setattr__(self, "levels", tuple(float(v) for v in values))
-            object.__setattr__(self, "low", values[0])
-            object.__setattr__(self, "high", values[-1])
-        low, high = (float(v) for v in finite("range", (self.low, self.high)))
+        for name, value in self._checked().items():
+            object.__setattr__(self, name, value)  # the one place where a frozen setting is filled
+
+    def _checked(self) -> dict[str, Any]:
+        """Every field as it is kept; or raises InvalidValue."""
+        arms = whole_number("arms", self.arms, at_least=1)
+        mediators = whole_number("K", self.mediators, at_least=1)
+        levels = None if self.levels is None else _increasing(self.levels)
+        low, high = (self.low, self.high) if levels is None else (levels[0], levels[-1])
+        low, high = (float(v) for v in finite("range", (low, high)))
         if not low < high:
             raise InvalidValue(f"The range must have low < high, got low={low:g}, high={high:g}.")
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
-        self._check_mean_range()
-        switch("minimize", self.minimize)
-        if self.scale is None:
-            object.__setattr__(self, "scale", (high - low) / 2)
-        elif not isinstance(self.scale, int | float | np.number) or not 0 < self.scale < np.inf:
-            raise InvalidValue(f"scale must be a positive number, got {self.scale}.")
-        self._check_tables()
-
-    def _check_mean_range(self) -> None:
-        if self.mean_range is None:
-            return
-        ends = finite("mean_range", self.mean_range)
-        if ends.shape != (2,) or not self.low <= ends[0] < ends[1] <= self.high:
-            raise InvalidValue(
-                f"mean_range must be two numbers, low < high, within the range of the outcomes from "
-                f"{self.low:g} to {self.high:g}, got {self.mean_range}."
-            )
-        object.__setattr__(self, "mean_range", (float(ends[0]), float(ends[1])))
-
-    def _check_tables(self) -> None:
-        """What is given per arm has a row for each, and probabilities sum to 1."""
-        if self.mediator_probabilities is not None:
-            p = probabilities("mediator_probabilities", self.mediator_probabilities)
-            shape = (self.arms, self.mediators)
-            if p.shape != shape or not sums_to_one(p, axis=1):
-                raise InvalidValue(f"mediator_probabilities must have shape {shape} and rows that sum to 1.")
-            object.__setattr__(self, "mediator_probabilities", p)
-        if self.condition_numbers is not None:
-            numbers = finite("condition_numbers", self.condition_numbers)
-            if numbers.shape == (self.arms,):
-                numbers = np.column_stack([numbers, numbers])
-            if numbers.shape != (self.arms, 2):
-                shape = (self.arms, 2)
-                raise InvalidValue(f"condition_numbers must have shape {shape}, got {numbers.shape}.")
-            object.__setattr__(self, "condition_numbers", numbers)
+        return {
+            "arms": arms,
+            "mediators": mediators,
+            "levels": levels,
+            "low": low,
+            "high": high,
+            "mean_range": None if self.mean_range is None else _within(low, high, self.mean_range),
+            "minimize": switch("minimize", self.minimize),
+            "scale": (high - low) / 2 if self.scale is None else _positive_scale(self.scale),
+            "mediator_probabilities": _mediator_table(self.mediator_probabilities, (arms, mediators)),
+            "condition_numbers": _two_per_arm(self.condition_numbers, arms),
+        }
 
     @property
     def centre(self) -> float:
@@ -137,6 +112,51 @@ class Setting:
     def outcomes(self) -> int:
         """Number L of outcome levels; 0 for real outcomes."""
         return 0 if self.levels is None else len(self.levels)
+
+
+def _increasing(levels: tuple[float, ...]) -> tuple[float, ...]:
+    values = finite("levels", levels)
+    if values.ndim != 1 or len(values) < 2 or np.any(np.diff(values) <= 0):
+        raise InvalidValue(f"levels must be at least two increasing values, got {levels}.")
+    return tuple(float(v) for v in values)
+
+
+def _within(low: float, high: float, mean_range: tuple[float, float]) -> tuple[float, float]:
+    ends = finite("mean_range", mean_range)
+    if ends.shape != (2,) or not low <= ends[0] < ends[1] <= high:
+        raise InvalidValue(
+            f"mean_range must be two numbers, low < high, within the range of the outcomes from "
+            f"{low:g} to {high:g}, got {mean_range}."
+        )
+    return float(ends[0]), float(ends[1])
+
+
+def _positive_scale(scale: object) -> Any:
+    if not isinstance(scale, int | float | np.number) or not 0 < scale < np.inf:
+        raise InvalidValue(f"scale must be a positive number, got {scale}.")
+    return scale
+
+
+def _mediator_table(values: npt.ArrayLike | None, shape: tuple[int, int]) -> FloatArray | None:
+    """P(M=m|a), a row for each arm, that sums to 1."""
+    if values is None:
+        return None
+    table = probabilities("mediator_probabilities", values)
+    if table.shape != shape or not sums_to_one(table, axis=1):
+        raise InvalidValue(f"mediator_probabilities must have shape {shape} and rows that sum to 1.")
+    return table
+
+
+def _two_per_arm(values: npt.ArrayLike | None, arms: int) -> FloatArray | None:
+    """Condition numbers, shape (arms, 2); one per arm stands for both."""
+    if values is None:
+        return None
+    numbers = finite("condition_numbers", values)
+    if numbers.shape == (arms,):
+        numbers = np.column_stack([numbers, numbers])
+    if numbers.shape != (arms, 2):
+        raise InvalidValue(f"condition_numbers must have shape {(arms, 2)}, got {numbers.shape}.")
+    return numbers
 
 
 def whole_number(name: str, value: object, at_least: int) -> int:

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from truant import registry
 from truant.counts import Counts
 from truant.lab.simulate import simulate
 from truant.play import loop
@@ -139,8 +138,7 @@ CASES = [
 
 
 def compared(world, policy, delay, horizon=700):
-    name, parameters = registry.parse(world)
-    instance = make(name, seed=6, arms=4, **parameters)
+    instance = make(world, seed=6, arms=4)
     result = simulate(instance, policy, horizon=horizon, runs=1, seed=9, delay=delay, progress=False)
     reference = Plain(instance, named(policy), horizon, 9, delay)
     return result, reference, reference.play()

@@ -24,8 +24,7 @@ CASES = [("mar:arms=4,K=3", policy) for policy in REAL] + [
 
 
 def collected(spec, pulls=120, seed=4):
-    name, parameters = truant.registry.parse(spec)
-    world = truant.world(name, seed=1, **parameters)
+    world = truant.world(spec, seed=1)
     arms = np.resize(np.arange(world.setting.arms), pulls)
     mediators, outcomes = world.pulls(arms, seed=seed)
     return world.setting, arms, mediators, outcomes

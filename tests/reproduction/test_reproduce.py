@@ -358,7 +358,7 @@ def test_what_needs_an_extra_is_left_out_unless_it_was_asked_for(tmp_path, monke
     from truant.errors import MissingExtra
 
     def missing(world, *arguments):
-        if world.startswith("pbc"):
+        if world.name == "pbc":
             raise MissingExtra("The data need truant[data].")
         return plan_of(world, *arguments)
 

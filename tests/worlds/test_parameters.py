@@ -189,11 +189,10 @@ def test_one_mediator_level_is_enough_for_every_seed() -> None:
 
 
 def test_a_written_specification_builds_a_world() -> None:
-    name, parameters = registry.parse("mediator-mar:arms=3,K=2,gamma=.5,1,linked=true")
-    world = make(name, **parameters)
-    assert (world.setting.arms, world.setting.mediators) == (3, 2)
-    name, parameters = registry.parse("pbc:gamma=.5,.95,.95,.5,gap=3")
-    np.testing.assert_array_equal(make(name, **parameters).setting.arms, 2)
+    world = make("mediator-mar:arms=3,K=2,gamma=.5,1,linked=true")
+    assert (world.name, world.setting.arms, world.setting.mediators) == ("mediator-mar", 3, 2)
+    assert make("mediator-mar:arms=3,K=2", arms=4).setting.arms == 4
+    assert make("pbc:gamma=.5,.95,.95,.5,gap=3").setting.arms == 2
 
 
 def test_without_the_data_extra_pbc_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from truant.assumptions import Assumption, Estimate, Reading
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
 from truant.setting import Setting
+from truant.spec import Spec
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Belief:
     @property
     def part(self) -> str:
         """The assumption's name without its parameters."""
-        return registry.parse(self.name)[0]
+        return Spec.parse(self.name).name
 
     @property
     def means(self) -> list[float]:
@@ -83,8 +84,8 @@ def _that_need_counts_only(names: Sequence[str]) -> dict[str, Assumption]:
 
 
 def _built(spec: str) -> Assumption:
-    name, parameters = registry.parse(spec)
-    assumption: Assumption = registry.find("assumption", name).build(**parameters)
+    parsed = Spec.parse(spec)
+    assumption: Assumption = registry.find("assumption", parsed.name).build(**parsed.parameters)
     return assumption
 
 

@@ -14,6 +14,7 @@ from truant.cli.base import as_json, cli, console, integer
 
 if TYPE_CHECKING:
     from truant.lab.result import Simulation
+    from truant.spec import Spec
 
 
 def _complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -27,7 +28,7 @@ def _complete_names(ctx: click.Context, param: click.Parameter, incomplete: str)
 def _complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from truant import registry
 
-    world = ctx.params.get("world")
+    world = (ctx.params.get("world") or "").partition(":")[0]
     if world not in registry.names("world"):
         return []
     keys = registry.find("world", world).parameters
@@ -90,8 +91,8 @@ def simulate(
     Every policy faces the same instances, so that differences are paired. The result is a table, and a
     chart, a file or JSON for those who ask.
     """
-    from truant import registry
     from truant.files import CHARTS, TABLES, output_path
+    from truant.spec import Spec, parse_parameters
 
     # before the work: a long simulation must not end in a file that cannot be written
     if chart:
@@ -100,18 +101,18 @@ def simulate(
         output_path(out, TABLES)
     from truant.lab.simulate import simulate as run
 
-    parameters = registry.parse_parameters(list(settings))
+    of_world = Spec.parse(world, **parse_parameters(settings))
     try:
         simulation = run(
-            world,
-            list(dict.fromkeys(policies)) or _default_policies(world),
+            of_world,
+            list(dict.fromkeys(policies)) or _default_policies(of_world),
             horizon=horizon,
             runs=runs,
             seed=seed,
             threads=threads,
-            parameters=parameters,
             delay=delay,
             minimize=minimize,
+            estimates=out is not None,  # only the file shows them
         )
     except KeyboardInterrupt:
         click.echo("Stopped before the first run was finished; there is nothing to show.", err=True)
@@ -127,11 +128,11 @@ def simulate(
         click.echo(f"Wrote {path}", err=as_json)  # with --json, stdout is JSON and nothing else
 
 
-def _default_policies(world: str) -> list[str]:
+def _default_policies(world: Spec) -> list[str]:
     """Everyone's habit, what the world's own assumption would do, and what could be done at best."""
     from truant import registry
 
-    name = registry.find("world", registry.parse(world)[0]).name  # an unknown world is the first thing to say
+    name = registry.find("world", world.name).name  # an unknown world is the first thing to say
     named_after = [known for known in registry.names("assumption") if f"{name}-".startswith(f"{known}-")]
     return ["naive-ucb", f"{max(named_after, key=len, default='mar')}-ucb", "oracle-ucb"]
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truant.errors import InvalidValue
+from truant.play.regret import paired_difference, standard_deviation, summarize_regret
 from truant.setting import FloatArray, IntArray
 from truant.worlds.world import EQUAL, losses
 
@@ -59,7 +60,7 @@ class Simulation:
 
     def __post_init__(self) -> None:
         # as a file would give them back: tuples are lists, numpy numbers are numbers
-        self.parameters = json.loads(json.dumps(self.parameters, default=_plain))
+        self.parameters = json.loads(json.dumps(self.parameters, default=_as_json))
         self.policies = list(self.policies)
         self.rounds = np.asarray(self.rounds, np.int64)
         self.pulls = np.asarray(self.pulls, np.int64)
@@ -139,20 +140,19 @@ class Simulation:
         """One row per policy: final regret over the runs, and its paired difference to the first policy."""
         import pandas as pd
 
-        final, median = self.final, np.median(self.final, axis=1)
-        difference = final - final[0]
+        regret = summarize_regret(self.final, self._first_half)
+        difference_mean, difference_se = paired_difference(self.final, self.final[0])
         columns = {
-            "regret_mean": final.mean(axis=1),
-            "regret_sd": _sd(final),
-            "regret_median": median,
-            "regret_p90": np.quantile(final, 0.9, axis=1),
-            "share_above_10x_median": (final > 10 * median[:, None]).mean(axis=1),
-            "regret_first_half_mean": self._first_half.mean(axis=1),
+            "regret_mean": regret.mean,
+            "regret_sd": regret.sd,
+            "regret_median": regret.median,
+            "regret_p90": regret.p90,
+            "share_above_10x_median": regret.share_above_10x_median,
+            "regret_first_half_mean": regret.first_half_mean,
             "best_arm_share": self.best_arm_share.mean(axis=1),
             "nanoseconds_per_round": self.nanoseconds.mean(axis=1) / self.horizon,
-            "difference_mean": difference.mean(axis=1),
-            # one run says nothing about how far runs differ
-            "difference_se": _sd(difference) / np.sqrt(self.runs) if self.runs > 1 else np.nan,
+            "difference_mean": difference_mean,
+            "difference_se": difference_se,
         }
         return pd.DataFrame(columns, index=pd.Index(self.policies, name="policy"))
 
@@ -160,7 +160,7 @@ class Simulation:
         """Regret over rounds, one row per policy and checkpoint: mean, sd, and mean ± sd as low and high."""
         import pandas as pd
 
-        mean, sd = self.regret.mean(axis=1), _sd(self.regret)
+        mean, sd = self.regret.mean(axis=1), standard_deviation(self.regret, axis=1)
         columns = {"mean": mean, "sd": sd, "low": mean - sd, "high": mean + sd}
         index = pd.MultiIndex.from_product([self.policies, self.rounds], names=["policy", "round"])
         return pd.DataFrame({key: values.ravel() for key, values in columns.items()}, index).reset_index()
@@ -237,15 +237,7 @@ def circumstances(delay: int, minimize: bool) -> list[str]:
     return [words for words, said in ((late, delay > 0), ("lower is better", minimize)) if said]
 
 
-def _sd(values: FloatArray) -> FloatArray:
-    """Standard deviation over runs (axis 1); 0 for one run."""
-    if values.shape[1] == 1:
-        return np.zeros_like(values[:, 0])
-    sd: FloatArray = values.std(axis=1, ddof=1)
-    return sd
-
-
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     raise InvalidValue(f"World parameters must be numbers, texts or lists of them, got {value!r}.")

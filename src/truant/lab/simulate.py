@@ -5,35 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from truant import registry
-from truant.counts import Counts
-from truant.errors import InvalidValue, NotIdentified
+from truant.errors import InvalidValue
 from truant.lab.progress import progress_bar
 from truant.lab.result import Simulation
-from truant.play.run import Plan, checkpoints, cores, play, rounds_late
+from truant.play.run import Plan, RunResult, checkpoints, cores, play, rounds_late
 from truant.policies import Policy, named
-from truant.setting import FloatArray, IntArray, Setting, switch, whole_number
+from truant.setting import FloatArray, IntArray, switch, whole_number
+from truant.spec import Spec
 from truant.worlds import World
 
 
-class Outcome(NamedTuple):
-    """What one policy left after one run."""
-
-    finished: bool
-    regret: FloatArray
-    pulls: IntArray
-    estimates: FloatArray
-    means: FloatArray
-    nanoseconds: float
-
-
 def simulate(
-    world: World | str,
-    policies: Sequence[Policy | str] | Policy | str,
+    world: World | Spec | str,
+    policies: Sequence[Policy | Spec | str] | Policy | Spec | str,
     *,
     horizon: int,
     runs: int = 20,
@@ -42,6 +30,7 @@ def simulate(
     parameters: dict[str, Any] | None = None,
     delay: int = 0,
     minimize: bool = False,
+    estimates: bool = True,
     progress: bool | Callable[[float], None] | None = None,
 ) -> Simulation:
     """Run policies in a world and note their regret.
@@ -57,6 +46,8 @@ def simulate(
     parameters : of a named world.
     delay : rounds after which an outcome enters the counts; 0: before the next choice.
     minimize : less is better: the best arm has the lowest mean. False: as the world says.
+    estimates : compute each policy's final estimates of the means, which takes time under `mnar` and its kin;
+        False: they are NaN.
     progress : show a progress bar; by default if standard error is a terminal. Or a function, which is told
         the share that is done, now and then.
 
@@ -72,30 +63,30 @@ def simulate(
         for policy in plan.policies:
             first = plan.instance(0)
             play(policy, first, plan.generator(0), plan.horizon, np.array([1]), delay=plan.delay)
-    outcomes = _play_all(plan, runs, threads, progress)
-    finished = [run for run in outcomes if run]
+    results = _play_all(plan, runs, threads, switch("estimates", estimates), progress)
+    finished = [run for run in results if run]
     if not finished:
         raise KeyboardInterrupt
     return Simulation(
-        world=plan.world if isinstance(plan.world, str) else plan.world.name,
-        parameters=plan.parameters,
+        world=plan.world.name,
+        parameters=dict(plan.world.parameters) if isinstance(plan.world, Spec) else {},
         horizon=plan.horizon,
         delay=plan.delay,
         minimize=plan.instance(0).setting.minimize,
         seed=plan.seed,
         policies=[policy.name for policy in plan.policies],
         rounds=plan.rounds,
-        regret=_gather(finished, lambda outcome: outcome.regret),
-        pulls=_gather(finished, lambda outcome: outcome.pulls),
-        estimates=_gather(finished, lambda outcome: outcome.estimates),
+        regret=_gather(finished, lambda result: result.regret),
+        pulls=_gather(finished, lambda result: result.pulls),
+        estimates=_gather(finished, _estimates),
         means=np.stack([run[0].means for run in finished]),
-        nanoseconds=_gather(finished, lambda outcome: np.array(outcome.nanoseconds)),
+        nanoseconds=_gather(finished, lambda result: np.array(result.nanoseconds)),
     )
 
 
 def plan_of(
-    world: World | str,
-    policies: Sequence[Policy | str] | Policy | str,
+    world: World | Spec | str,
+    policies: Sequence[Policy | Spec | str] | Policy | Spec | str,
     horizon: int,
     seed: int,
     parameters: dict[str, Any],
@@ -103,9 +94,9 @@ def plan_of(
     minimize: bool = False,
 ) -> Plan:
     """What to run, checked."""
-    if not isinstance(world, World | str):
+    if not isinstance(world, World | Spec | str):
         raise InvalidValue(f"world must be a name or a World, got {world!r}.")
-    policies = [policies] if isinstance(policies, Policy | str) else _listed(policies)
+    policies = [policies] if isinstance(policies, Policy | Spec | str) else _listed(policies)
     if not policies:
         raise InvalidValue("simulate needs at least one policy, e.g. 'mar-ucb'.")
     built = [policy if isinstance(policy, Policy) else named(policy) for policy in policies]
@@ -113,56 +104,51 @@ def plan_of(
     if len(set(names)) < len(names):
         raise InvalidValue(f"Policies must have different names, got {', '.join(names)}.")
     if isinstance(world, str):
-        world, own = registry.parse(world)
-        parameters = {**own, **parameters}
+        world = Spec.parse(world)
+    if isinstance(world, Spec):
+        world = Spec(world.name, {**world.parameters, **parameters})
     elif parameters:
         raise InvalidValue("parameters are for a world given by name; this one is built already.")
     horizon = whole_number("horizon", horizon, at_least=1)
     seed = whole_number("seed", seed, at_least=0)
     delay = rounds_late(delay, horizon)
     switch("minimize", minimize)
-    return Plan(world, parameters, built, horizon, seed, checkpoints(horizon), delay, minimize)
+    return Plan(world, built, horizon, seed, checkpoints(horizon), delay, minimize)
 
 
-def _listed(policies: object) -> list[Policy | str]:
-    listed: list[Policy | str] = []
+def _listed(policies: object) -> list[Policy | Spec | str]:
+    listed: list[Policy | Spec | str] = []
     for policy in policies if isinstance(policies, Iterable) else [policies]:
-        if not isinstance(policy, Policy | str):
+        if not isinstance(policy, Policy | Spec | str):
             raise InvalidValue(f"A policy must be a name or a Policy, got {policy!r}.")
         listed.append(policy)
     return listed
 
 
-def _run_one(plan: Plan, run: int, number: int, progress: IntArray, stop: IntArray) -> Outcome:
-    """One run of one policy, with its final estimates."""
+def _run_one(
+    plan: Plan, run: int, number: int, estimates: bool, progress: IntArray, stop: IntArray
+) -> RunResult:
+    """One run of one policy; the counts are dropped, as those of many runs would fill the memory."""
     policy, world = plan.policies[number], plan.instance(run)
     ended = play(policy, world, plan.generator(run), plan.horizon, plan.rounds, progress, stop, plan.delay)
-    setting = world.setting
-    estimates = np.array([_mean(policy, ended.counts, arm, setting) for arm in range(setting.arms)])
-    return Outcome(ended.finished, ended.regret, ended.pulls, estimates, world.means, ended.nanoseconds)
-
-
-def _mean(policy: Policy, counts: Counts, arm: int, setting: Setting) -> float:
-    try:
-        return policy.estimate(counts, arm, setting).mean
-    except NotIdentified:
-        return float("nan")
+    if estimates and ended.finished:
+        return ended.estimated(policy, world.setting)
+    return ended._replace(counts=None)
 
 
 def _play_all(
-    plan: Plan, runs: int, threads: int, progress: bool | Callable[[float], None] | None
-) -> list[list[Outcome]]:
-    """Outcomes of each run, by policy; an empty list for a run that was not finished."""
+    plan: Plan, runs: int, threads: int, estimates: bool, progress: bool | Callable[[float], None] | None
+) -> list[list[RunResult]]:
+    """The results of each run, by policy; an empty list for a run that was not finished."""
     count = len(plan.policies)
     ticks = np.zeros((runs, count, 1), np.int64)
     stop = np.zeros(1, np.int64)
-    futures: list[list[Future[Outcome]]] = []
+    futures: list[list[Future[RunResult]]] = []
     with ThreadPoolExecutor(threads) as pool, progress_bar("simulating", progress) as show:
         try:
             for run in range(runs):
-                futures.append(
-                    [pool.submit(_run_one, plan, run, p, ticks[run, p], stop) for p in range(count)]
-                )
+                of_run = [(p, estimates, ticks[run, p], stop) for p in range(count)]
+                futures.append([pool.submit(_run_one, plan, run, *arguments) for arguments in of_run])
             waiting = {future for row in futures for future in row}
             while waiting:
                 done, waiting = wait(waiting, timeout=0.1, return_when="FIRST_EXCEPTION")
@@ -179,11 +165,11 @@ def _play_all(
     return [_finished(row) for row in futures]
 
 
-def _finished(row: list[Future[Outcome]]) -> list[Outcome]:
+def _finished(row: list[Future[RunResult]]) -> list[RunResult]:
     if not all(future.done() and not future.cancelled() for future in row):
         return []
-    outcomes = [future.result() for future in row]
-    return outcomes if all(outcome.finished for outcome in outcomes) else []
+    results = [future.result() for future in row]
+    return results if all(result.finished for result in results) else []
 
 
 @contextmanager
@@ -199,6 +185,10 @@ def _compiling(wanted: bool | None) -> Iterator[None]:
         yield
 
 
-def _gather(finished: list[list[Outcome]], field: Callable[[Outcome], Any]) -> Any:
+def _estimates(result: RunResult) -> FloatArray:
+    return np.full(len(result.means), np.nan) if result.estimates is None else result.estimates
+
+
+def _gather(finished: list[list[RunResult]], field: Callable[[RunResult], Any]) -> Any:
     """Stack a field as (policy, run, ...)."""
-    return np.stack([[field(outcome) for outcome in run] for run in finished], axis=1)
+    return np.stack([[field(result) for result in run] for run in finished], axis=1)

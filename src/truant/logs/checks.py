@@ -16,7 +16,7 @@ def check_types(request: Request, picked: Any) -> None:
     numeric = {
         "outcome",
         "observed",
-        *(f"mediator_{i}" for i, part in enumerate(request.parts) if part.classes),
+        *(f"mediator_{i}" for i, part in enumerate(request.mediators) if part.classes),
     }
     for role, name in request.names().items():
         kind = picked[role].type()

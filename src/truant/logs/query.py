@@ -41,7 +41,7 @@ def tidy(request: Request, picked: ir.Table, rules: Rules, cuts: Cuts) -> Column
 
     keys = {"arm": rules.known(picked.arm)}
     strays = {}
-    for i, part in enumerate(request.parts):
+    for i, part in enumerate(request.mediators):
         column = picked[f"mediator_{i}"]
         keys[f"mediator_{i}"] = (
             _class_of(rules.number(column), cuts[i]) if part.classes else rules.known(column)

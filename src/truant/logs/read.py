@@ -9,7 +9,7 @@ from typing import Any
 
 from truant.counts import Counts
 from truant.logs import query
-from truant.logs.cells import assemble, collect
+from truant.logs.aggregate import assemble, collect
 from truant.logs.checks import check_types
 from truant.logs.source import Source, find
 from truant.logs.values import Rules
@@ -69,10 +69,10 @@ def _reduced(source: Source, request: Request, missing_values: Iterable[object])
     check_types(request, picked)
     cuts = tuple(
         query.cut_points(source, picked, rules, part.classes, f"mediator_{i}") if part.classes else ()
-        for i, part in enumerate(request.parts)
+        for i, part in enumerate(request.mediators)
     )
     columns = query.tidy(request, picked, rules, cuts)
     if request.levels is None and request.range is None and picked.outcome.type().is_boolean():
         request = replace(request, levels=(0.0, 1.0))
-    cells = collect(source, request, columns)
-    return Log(**assemble(request, cuts, cells, source.untyped))
+    aggregate = collect(source, request, columns)
+    return Log(**assemble(request, cuts, aggregate, source.untyped))

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from truant.assumptions.assumption import note_nothing
 from truant.compile import link
 from truant.counts import Counts
-from truant.errors import InvalidValue
+from truant.errors import InvalidValue, NotIdentified
 from truant.play import loop
 from truant.policies import Policy
 from truant.setting import FloatArray, IntArray, Setting, whole_number
+from truant.spec import Spec
 from truant.worlds import World
 from truant.worlds.world import instance
 
@@ -29,8 +31,7 @@ LONGEST_DELAY = 10_000_000  # rounds: a run keeps 24 bytes for each outcome that
 class Plan:
     """Everything that a run needs to know, but for its number."""
 
-    world: World | str
-    parameters: dict[str, Any]
+    world: World | Spec
     policies: list[Policy]
     horizon: int
     seed: int
@@ -43,7 +44,7 @@ class Plan:
         if isinstance(self.world, World):
             world = self.world
         else:
-            world = instance(self.world, np.random.default_rng(self._seeds(run)[0]), self.parameters)
+            world = instance(self.world, np.random.default_rng(self._seeds(run)[0]))
         return world.minimizing() if self.minimize and not world.setting.minimize else world
 
     def generator(self, run: int) -> np.random.Generator:
@@ -68,13 +69,24 @@ def rounds_late(delay: object, horizon: int) -> int:
 
 
 class RunResult(NamedTuple):
-    """What one policy left after one run."""
+    """Results of one run of one policy."""
 
     finished: bool
     regret: FloatArray  # at each of the rounds asked for
     pulls: IntArray  # of each arm
-    counts: Counts
-    nanoseconds: float
+    means: FloatArray  # true mean of each arm
+    nanoseconds: float  # CPU time of the loop
+    counts: Counts | None  # at the end; None where only estimates were kept
+    estimates: FloatArray | None = None  # of each arm's mean, where they were asked for
+
+    def estimated(self, policy: Policy, setting: Setting) -> RunResult:
+        """The same with the policy's final estimates (NaN where it has none) instead of the counts."""
+        assert self.counts is not None
+        means = np.full(setting.arms, np.nan)
+        for arm in range(setting.arms):
+            with contextlib.suppress(NotIdentified):
+                means[arm] = policy.estimate(self.counts, arm, setting).mean
+        return self._replace(counts=None, estimates=means)
 
 
 def cores() -> int:
@@ -176,7 +188,7 @@ def play(
     final = Counts(table, setting.levels if curve.discrete else None, setting.centre)
     if told.minimize:
         final = final.reflected()
-    return RunResult(ending == loop.FINISHED, regret, pulls, final, nanoseconds)
+    return RunResult(ending == loop.FINISHED, regret, pulls, world.means, nanoseconds, final)
 
 
 _of_thread = threading.local()

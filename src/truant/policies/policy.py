@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from truant.counts import Counts
 from truant.errors import NotIdentified, unknown
 from truant.indices import Index
 from truant.setting import Setting, whole_number
+from truant.spec import Spec
 
 FIRST_PULLS = "first_pulls"  # the one parameter that every policy takes, whoever made it
 
@@ -53,18 +54,24 @@ def combine(assumption: Assumption, index: Index, name: str, summary: str = "") 
     return Policy(name, index, curve, assumption, summary=summary)
 
 
-def named(spec: str) -> Policy:
-    """The policy of that name, with parameters as in `mar-ucb:level=cautious,first_pulls=5`."""
-    name, parameters = registry.parse(spec)
+def named(policy: str | Spec) -> Policy:
+    """The policy of that name, with parameters as in `mar-ucb:level=cautious,first_pulls=5`; shown as it is written."""
+    spec = Spec.parse(policy) if isinstance(policy, str) else policy
+    parameters = dict(spec.parameters)
     first_pulls = parameters.pop(FIRST_PULLS, None)
-    if name in registry.names("policy"):
-        policy = _registered(spec, registry.find("policy", name), parameters)
-    else:
-        pair = _split(name)
-        if pair is None:
-            raise unknown("policy", name, policy_names())
-        policy = _combined(spec, *pair, parameters)
-    return policy if first_pulls is None else _begun(policy, first_pulls)
+    parts = parts_of(spec)
+    built = (_registered if len(parts) == 1 else _combined)(str(policy), parts, parameters)
+    return built if first_pulls is None else _begun(built, first_pulls)
+
+
+def parts_of(spec: Spec) -> tuple[registry.Part, ...]:
+    """What a policy is made of: the registered policy of that name, else an assumption and an index."""
+    if spec.name in registry.names("policy"):
+        return (registry.find("policy", spec.name),)
+    pair = _split(spec.name)
+    if pair is None:
+        raise unknown("policy", spec.name, policy_names())
+    return pair
 
 
 def _begun(policy: Policy, first_pulls: object) -> Policy:
@@ -91,11 +98,12 @@ def _split(name: str) -> tuple[registry.Part, registry.Part] | None:
     return None
 
 
-def _registered(spec: str, part: registry.Part, parameters: dict[str, Any]) -> Policy:
+def _registered(shown: str, parts: Sequence[registry.Part], parameters: dict[str, Any]) -> Policy:
+    (part,) = parts
     _check_known(f"parameter of policy {part.name!r}:", parameters, part.parameters)
     policy = part.build(**parameters)
     assert isinstance(policy, Policy)
-    return replace(policy, name=spec, summary=policy.summary or part.summary)
+    return replace(policy, name=shown, summary=policy.summary or part.summary)
 
 
 def _check_known(what: str, parameters: dict[str, Any], known: Iterable[str]) -> None:
@@ -105,15 +113,14 @@ def _check_known(what: str, parameters: dict[str, Any], known: Iterable[str]) ->
             raise unknown(what, key, names)
 
 
-def _combined(
-    spec: str, assumption: registry.Part, index: registry.Part, parameters: dict[str, Any]
-) -> Policy:
-    _check_known(f"parameter of {spec!r}:", parameters, [*assumption.parameters, *index.parameters])
+def _combined(shown: str, parts: Sequence[registry.Part], parameters: dict[str, Any]) -> Policy:
+    assumption, index = parts
+    _check_known(f"parameter of {shown!r}:", parameters, [*assumption.parameters, *index.parameters])
     believed = {key: value for key, value in parameters.items() if key in assumption.parameters}
     followed = {key: value for key, value in parameters.items() if key not in believed}
     return combine(
         assumption.build(**believed),
         index.build(**followed),
-        spec,
+        shown,
         f"{assumption.name} with {index.name}: {assumption.summary}",
     )

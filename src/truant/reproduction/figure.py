@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from truant import registry
+from truant.spec import Spec
 
 QUICK_ROUNDS = 10_000  # a quick run has a tenth of the rounds, but no fewer than this where there are as many
 
@@ -20,14 +20,9 @@ class Scene:
     bound: Literal["mcar", "mar"] | None = None  # whose lower bound is drawn
 
     @property
-    def name(self) -> str:
-        """Of the world."""
-        return registry.parse(self.world)[0]
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """Of the world."""
-        return registry.parse(self.world)[1]
+    def spec(self) -> Spec:
+        """The world's name and parameters."""
+        return Spec.parse(self.world)
 
     def size(self, quick: bool, runs: int | None) -> tuple[int, int]:
         """Rounds and runs that are really played."""

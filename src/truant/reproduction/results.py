@@ -11,6 +11,7 @@ import numpy as np
 from truant import theory
 from truant.lab.result import Simulation
 from truant.lab.simulate import plan_of
+from truant.play.regret import second_half_ratio, standard_deviation, summarize_regret
 from truant.reproduction.figure import Curve, Figure, Panel, Scene
 from truant.setting import FloatArray
 
@@ -39,10 +40,13 @@ class Results:
 
     def ratio(self, curve: Curve) -> float:
         """Regret of the second half of the rounds over that of the first, means of all runs: 1 if linear."""
-        simulation = self.simulations[curve.scene]
-        half = np.searchsorted(simulation.rounds, max(1, simulation.horizon // 2))
         mean = self.regret(curve).mean(axis=0)
-        return float((mean[-1] - mean[half]) / mean[half]) if mean[half] > 0 else float("nan")
+        return second_half_ratio(mean[self._half(curve)], mean[-1])
+
+    def _half(self, curve: Curve) -> int:
+        """The checkpoint at half of the horizon."""
+        simulation = self.simulations[curve.scene]
+        return int(np.searchsorted(simulation.rounds, max(1, simulation.horizon // 2)))
 
     @functools.cache  # noqa: B019 - lives as long as the results
     def bound(self, scene: Scene) -> float | None:
@@ -50,7 +54,7 @@ class Results:
         if scene.bound is None:
             return None
         simulation = self.simulations[scene]
-        plan = plan_of(scene.world, "naive-ucb", simulation.horizon, simulation.seed, {})
+        plan = plan_of(scene.spec, "naive-ucb", simulation.horizon, simulation.seed, {})
         of_world = BOUNDS[scene.bound]
         return float(np.mean([of_world(plan.instance(r), plan.horizon) for r in range(simulation.runs)]))
 
@@ -62,7 +66,7 @@ class Results:
         for curve in panel.curves:
             regret = self.regret(curve)
             mean = regret.mean(axis=0)
-            sd = regret.std(axis=0, ddof=1) if len(regret) > 1 else np.zeros_like(mean)
+            sd = standard_deviation(regret, axis=0)
             mean, low, high = (_rounded(values) for values in (mean, mean - sd, mean + sd))
             rounds = self.simulations[curve.scene].rounds
             columns = {"policy": curve.shown, "round": rounds, "mean": mean, "low": low, "high": high}
@@ -92,7 +96,8 @@ class Results:
         ]
 
     def _row(self, figure: Figure, version: str, panel: Panel, curve: Curve) -> dict[str, Any]:
-        simulation, final, ratio = self.simulations[curve.scene], self.final(curve), self.ratio(curve)
+        simulation, ratio = self.simulations[curve.scene], self.ratio(curve)
+        regret = summarize_regret(self.final(curve), self.regret(curve)[:, self._half(curve)])
         return {
             "figure": figure.name,
             "version": version,
@@ -103,9 +108,9 @@ class Results:
             "policy": curve.policy,
             "horizon": simulation.horizon,
             "runs": simulation.runs,
-            "regret_mean": float(final.mean()),
-            "regret_median": float(np.median(final)),
-            "regret_sd": float(final.std(ddof=1)) if len(final) > 1 else None,
+            "regret_mean": float(regret.mean),
+            "regret_median": float(regret.median),
+            "regret_sd": float(regret.sd) if regret.runs > 1 else None,
             "second_half_ratio": ratio if ratio == ratio else None,
             "lower_bound": self.bound(curve.scene),
         }

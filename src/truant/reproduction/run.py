@@ -139,7 +139,7 @@ def _chosen(figures: Sequence[str] | str | None) -> tuple[list[Figure], dict[str
     for figure in (FIGURES[name] for name in names):
         try:
             for curve in figure.curves():
-                plan_of(curve.scene.world, curve.policy, 1, 0, {}).instance(0)
+                plan_of(curve.scene.spec, curve.policy, 1, 0, {}).instance(0)
         except MissingExtra as error:
             if figures:
                 raise

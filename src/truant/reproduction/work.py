@@ -48,12 +48,13 @@ class Work:
             rounds, runs = self.size(scene)
             before, cost = self.done, self.cost(scene)
             simulation = simulate(
-                scene.world,
+                scene.spec,
                 self.policies[scene],
                 horizon=rounds,
                 runs=runs,
                 seed=self.settings["seed"],
                 threads=self.settings["threads"],
+                estimates=False,
                 progress=lambda share, b=before, c=cost: self.tell((b + share * c) / self.total),  # type: ignore[misc]
             )
             if simulation.runs < runs:  # stopped: half a figure would not be what it says

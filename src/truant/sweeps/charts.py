@@ -58,7 +58,7 @@ def sweep_charts(study: Study, table: pd.DataFrame) -> list[list[NamedChart]]:
         return sections
     choices = [choice for block in study.blocks for choice in block.choices]
     looks = policy_looks(
-        list(dict.fromkeys(name for choice in choices for name in (choice.family, choice.spec)))
+        list(dict.fromkeys(name for choice in choices for name in (choice.family, choice.name)))
     )
     for block in study.blocks:
         ways = sorted(ways_of(block), key=lambda way: -len(way.values))
@@ -79,7 +79,7 @@ def _overview_chart(study: Study, table: pd.DataFrame) -> NamedChart:
     longest = max(
         study.blocks, key=lambda block: len(block.choices)
     )  # its order, and then what others have besides
-    order = list(dict.fromkeys([choice.spec for choice in longest.choices] + list(table["policy"])))
+    order = list(dict.fromkeys([choice.name for choice in longest.choices] + list(table["policy"])))
     cells = table.assign(x=table["block"].map(titles), y=table["policy"], mean=table["regret_mean"])
     cells = cells.assign(rank=cells["policy"].map(order.index)).sort_values(["rank", "block"], kind="stable")
     if len(titles) == 1:

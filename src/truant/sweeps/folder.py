@@ -10,7 +10,7 @@ from pathlib import Path
 from truant.errors import InvalidValue
 from truant.files import output_folder, remove_unfinished, unfit_folder, written_whole
 from truant.sweeps.study import Study
-from truant.sweeps.task import Parts
+from truant.sweeps.task import KeptRuns
 
 FILES = ("study.toml", "results.parquet", "summary.json", "index.html")  # beside the parts
 
@@ -29,20 +29,20 @@ def _same(path: Path, file: str) -> bool:
     return os.path.exists(file) and os.path.samefile(path, file)
 
 
-def prepared(folder: Path, study: Study) -> Parts:
+def prepared(folder: Path, study: Study) -> KeptRuns:
     """The folder as a sweep begins or goes on, with the study that these are the results of."""
-    parts = Parts(folder / "parts")
+    kept = KeptRuns(folder / "parts")
     try:
-        parts.folder.mkdir(exist_ok=True)
+        kept.folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise unfit_folder(folder, f"{error.strerror} ({parts.folder.name})") from None
-    for place in (folder, *parts.folder.iterdir()):
+        raise unfit_folder(folder, f"{error.strerror} ({kept.folder.name})") from None
+    for place in (folder, *kept.folder.iterdir()):
         remove_unfinished(place)
     target = folder / "study.toml"
     if study.source and not (target.exists() and _same(target, study.file)):
         with written_whole(target) as temporary:
             temporary.write_text(study.source, encoding="utf-8")
-    return parts
+    return kept
 
 
 @contextmanager

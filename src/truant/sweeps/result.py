@@ -16,10 +16,11 @@ import pyarrow as pa
 from truant.errors import InvalidValue
 from truant.files import written_whole
 from truant.lab.versions import versions
+from truant.play.regret import paired_difference, summarize_regret
 from truant.setting import FloatArray
 from truant.sweeps.study import Choice, Study, policy_of
 from truant.sweeps.table import Writer, parameter_columns, place_of
-from truant.sweeps.task import Parts, Task
+from truant.sweeps.task import KeptRuns, Task
 
 if TYPE_CHECKING:
     import altair as alt
@@ -99,8 +100,8 @@ class SweepResult:
         }
 
 
-def gather(study: Study, tasks: Sequence[Task], parts: Parts, folder: Path, seconds: float) -> SweepResult:
-    """Put all parts into one file, in the study's order, and sum up each point; a point at a time in memory."""
+def gather(study: Study, tasks: Sequence[Task], kept: KeptRuns, folder: Path, seconds: float) -> SweepResult:
+    """Put all runs into one file, in the study's order, and sum up each point; a point at a time in memory."""
     columns = parameter_columns(study)
     rows: list[dict[str, Any]] = []
     nanoseconds = 0.0
@@ -111,7 +112,7 @@ def gather(study: Study, tasks: Sequence[Task], parts: Parts, folder: Path, seco
             finals = []
             figures: list[dict[str, Any]] = []
             for choice in choices:
-                whole = _joined(parts, several, choice)
+                whole = _joined(kept, several, choice)
                 nanoseconds += float(whole["nanoseconds"].sum())
                 writer.add(point, choice, whole)
                 finals.append(whole["regret"])
@@ -127,13 +128,13 @@ def gather(study: Study, tasks: Sequence[Task], parts: Parts, folder: Path, seco
     return result
 
 
-def _joined(parts: Parts, tasks: Iterable[Task], choice: Choice) -> dict[str, FloatArray]:
+def _joined(kept: KeptRuns, tasks: Iterable[Task], choice: Choice) -> dict[str, FloatArray]:
     tables = []
     for task in tasks:
-        table = parts.read(task, choice.spec)
+        table = kept.read(task, choice.spec)
         if table is None:  # it was there, or was written, a moment ago
             raise InvalidValue(
-                f"A part of the results is gone or damaged: {parts.path(task.key(choice.spec))}; run the sweep again."
+                f"A part of the results is gone or damaged: {kept.path(task.key(choice.spec))}; run the sweep again."
             )
         tables.append(table)
     whole = pa.concat_tables(tables)
@@ -141,20 +142,23 @@ def _joined(parts: Parts, tasks: Iterable[Task], choice: Choice) -> dict[str, Fl
 
 
 def _figures(whole: Mapping[str, FloatArray]) -> dict[str, Any]:
-    final = whole["regret"]
-    runs, median = len(final), float(np.median(final))
-    sd = float(final.std(ddof=1)) if runs > 1 else 0.0
+    regret = summarize_regret(whole["regret"], whole["regret_first_half"])
     return {
-        "runs": runs,
-        "regret_mean": float(final.mean()),
-        "regret_sd": sd,
-        "regret_se": sd / runs**0.5 if runs > 1 else None,  # one run says nothing about how far runs differ
-        "regret_median": median,
-        "regret_p90": float(np.quantile(final, 0.9)),
-        "share_above_10x_median": float((final > 10 * median).mean()),
-        "regret_first_half_mean": float(whole["regret_first_half"].mean()),
+        "runs": regret.runs,
+        "regret_mean": float(regret.mean),
+        "regret_sd": float(regret.sd),
+        "regret_se": _known(regret.se),
+        "regret_median": float(regret.median),
+        "regret_p90": float(regret.p90),
+        "share_above_10x_median": float(regret.share_above_10x_median),
+        "regret_first_half_mean": float(regret.first_half_mean),
         "best_arm_share": float(whole["best_arm_share"].mean()),
     }
+
+
+def _known(error: float) -> float | None:
+    """A standard error as JSON has it: null where one run says nothing about how far runs differ."""
+    return None if np.isnan(error) else float(error)
 
 
 def _compared(choices: Sequence[Choice], finals: Sequence[FloatArray]) -> Iterator[dict[str, Any]]:
@@ -165,8 +169,11 @@ def _compared(choices: Sequence[Choice], finals: Sequence[FloatArray]) -> Iterat
         if best is None or i not in contest:
             yield {"best": False, "as_good": False, "behind_mean": None, "behind_se": None}
             continue
-        behind = final - finals[best]
-        mean = float(behind.mean())
-        error = float(behind.std(ddof=1) / len(behind) ** 0.5) if len(behind) > 1 else None
-        as_good = i == best or error is None or mean <= UNDECIDED * error
-        yield {"best": i == best, "as_good": as_good, "behind_mean": mean, "behind_se": error}
+        behind, error = paired_difference(final, finals[best])
+        as_good = i == best or bool(np.isnan(error) or behind <= UNDECIDED * error)
+        yield {
+            "best": i == best,
+            "as_good": as_good,
+            "behind_mean": float(behind),
+            "behind_se": _known(error),
+        }

@@ -15,6 +15,7 @@ import numpy as np
 from truant.errors import TruantError
 from truant.play.run import Plan
 from truant.policies import Policy, named
+from truant.spec import Spec
 from truant.worlds import World
 
 
@@ -32,9 +33,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Choice:
-    """A policy of a study: its full name, the name without what varies, and what varies."""
+    """A policy of a study: what it is, its full name as shown, the name without what varies, and what varies."""
 
-    spec: str
+    spec: Spec
+    name: str
     family: str
     varied: Mapping[str, Any] = field(default_factory=dict)
 
@@ -44,8 +46,7 @@ class Point:
     """One place in a study: a world with its parameters, a horizon, a delay and a direction."""
 
     block: int
-    world: str
-    parameters: Mapping[str, Any]
+    world: Spec
     horizon: int
     delay: int = 0
     minimize: bool = False
@@ -53,9 +54,9 @@ class Point:
     @property
     def words(self) -> str:
         """The place in words."""
-        settings = [f"{key}={shown(value)}" for key, value in self.parameters.items()]
+        settings = [f"{key}={shown(value)}" for key, value in self.world.parameters.items()]
         late = [f"delay={self.delay:,}"] if self.delay else []
-        return ", ".join([self.world, *settings, f"horizon={self.horizon:,}", *late])
+        return ", ".join([self.world.name, *settings, f"horizon={self.horizon:,}", *late])
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ class Block:
         for horizon, delay in itertools.product(self.horizons, self.delays):
             for settings in itertools.product(*(axis.settings() for axis in self.axes)):
                 varied = {key: value for setting in settings for key, value in setting.items()}
-                parameters = {**self.fixed, **varied}
-                yield Point(self.number, self.world, parameters, horizon, delay, self.minimize)
+                world = Spec(self.world, {**self.fixed, **varied})
+                yield Point(self.number, world, horizon, delay, self.minimize)
 
 
 @dataclass(frozen=True)
@@ -115,22 +116,21 @@ def check(study: Study) -> list[str]:
             world = plan_at(study.seed, point, ()).instance(0)
             fingerprints.append(fingerprint(world))
             for choice in study.choices(point):
-                with at(f"policy {choice.spec!r}"), _with_remedy():
+                with at(f"policy {choice.name!r}"), _with_remedy():
                     policy_of(choice.spec).curve(world.setting, point.horizon)
     return fingerprints
 
 
-def plan_at(seed: int, point: Point, policies: Sequence[str]) -> Plan:
+def plan_at(seed: int, point: Point, policies: Sequence[Spec]) -> Plan:
     """What `simulate` would run at a point."""
-    half = np.array([max(1, point.horizon // 2), point.horizon])
+    rounds = np.unique([max(1, point.horizon // 2), point.horizon])
     built = [policy_of(policy) for policy in policies]
-    rounds, circumstances = np.unique(half), (point.delay, point.minimize)
-    return Plan(point.world, dict(point.parameters), built, point.horizon, seed, rounds, *circumstances)
+    return Plan(point.world, built, point.horizon, seed, rounds, point.delay, point.minimize)
 
 
 @functools.cache
-def policy_of(spec: str) -> Policy:
-    """The policy of that name, built once: looking for parts in other packages takes longer than many a task."""
+def policy_of(spec: Spec) -> Policy:
+    """The policy, built once: looking for parts in other packages takes longer than many a task."""
     return named(spec)
 
 

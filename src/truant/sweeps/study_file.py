@@ -16,6 +16,7 @@ from truant.errors import InvalidValue, unknown
 from truant.play.run import rounds_late
 from truant.policies import named
 from truant.setting import LARGEST, switch, whole_number
+from truant.spec import Spec
 from truant.sweeps.study import Axis, Block, Choice, Study, at, shown
 from truant.sweeps.task import RUNS, tasks_of_a_point
 from truant.worlds.draws import number
@@ -98,7 +99,7 @@ def _block(number: int, entry: Any, study: Mapping[str, Any]) -> Block:
         entries = _listed(table.get("policies", study.get("policies")), "policies")
         choices = tuple(choice for n, policy in enumerate(entries) for choice in _choices(n, policy))
         with at("policies"):
-            _different_policies([choice.spec for choice in choices])
+            _different_policies(choices)
         title = _text(table, "title", name)
         return Block(number, name, title, fixed, axes, rounds, choices, delays, minimize)
 
@@ -129,32 +130,24 @@ def _choices(number: int, entry: Any) -> Iterator[Choice]:
             raise InvalidValue(
                 f"{name} varies in {_size(axes):,} ways, more than {MOST_CHOICES:,}; vary less, or in fewer steps."
             )
-        family = _spec(name, fixed)
+        family, _ = _with_parameters(name, fixed)
         for settings in itertools.product(*(axis.settings() for axis in axes)):
             varied = {key: value for setting in settings for key, value in setting.items()}
-            spec = _spec(name, {**fixed, **varied})
-            named(spec)  # an unknown name or parameter is refused here
-            yield Choice(spec, family, varied)
+            full, spec = _with_parameters(name, {**fixed, **varied})
+            named(full)  # an unknown name or parameter is refused here
+            yield Choice(spec, full, family, varied)
 
 
-def _spec(name: str, parameters: Mapping[str, Any]) -> str:
-    """The policy's name with its parameters, as on the command line."""
+def _with_parameters(name: str, parameters: Mapping[str, Any]) -> tuple[str, Spec]:
+    """A policy with the parameters that stand beside its name: as it is shown, and what it is."""
+    spec = Spec.parse(name)
     if not parameters:
-        return name
-    for key, value in parameters.items():
-        if key in registry.parse(name)[1]:
+        return name, spec
+    for key in parameters:
+        if key in spec.parameters:
             raise InvalidValue(f"{key} is given twice, in the name {name!r} and beside it; leave one out.")
-        if isinstance(value, str) and ("," in value or "=" in value):
-            raise InvalidValue(f"{key} must be a text without commas and equals signs, got {value!r}.")
-    written = ",".join(f"{key}={_written(value)}" for key, value in parameters.items())
-    return f"{name}{',' if ':' in name else ':'}{written}"
-
-
-def _written(value: Any) -> str:
-    """A value as it is read again, to the last digit."""
-    if isinstance(value, tuple):
-        return ",".join(map(_written, value))
-    return repr(value) if isinstance(value, float) and float(shown(value)) != value else shown(value)
+    spec = Spec(spec.name, {**spec.parameters, **parameters})
+    return str(spec), spec
 
 
 def _settings(table: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Axis, ...]]:
@@ -163,7 +156,7 @@ def _settings(table: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Axis, ...
     for key, value in (("set", fixed), ("vary", vary)):
         if not isinstance(value, Mapping):
             raise InvalidValue(f"{key} must be a table, e.g. {key} = {{ gamma = 0.5 }}, got {value!r}.")
-    fixed = {key: _plain(f"set.{key}", value) for key, value in fixed.items()}
+    fixed = {key: _checked_value(f"set.{key}", value) for key, value in fixed.items()}
     axes = []
     for key, value in vary.items():
         with at(f"vary.{key}"):
@@ -184,7 +177,7 @@ def _values(value: Any) -> tuple[Any, ...]:
         raise InvalidValue(
             f"must be a list of values, or {{ from = 0.1, to = 1.0, steps = 10 }}, got {value!r}."
         )
-    return tuple(_plain("a value", item) for item in value)
+    return tuple(_checked_value("a value", item) for item in value)
 
 
 def _span(table: Mapping[str, Any]) -> tuple[float, ...]:
@@ -206,10 +199,10 @@ def _span(table: Mapping[str, Any]) -> tuple[float, ...]:
     return tuple(int(value) if value.is_integer() else value for value in rounded)
 
 
-def _plain(name: str, value: Any) -> Any:
-    """Numbers, texts, true and false, and lists of them."""
+def _checked_value(name: str, value: Any) -> Any:
+    """A number, a text, true or false, or a list of them, as a tuple."""
     if isinstance(value, list):
-        return tuple(_plain(name, item) for item in value)
+        return tuple(_checked_value(name, item) for item in value)
     if isinstance(value, int) and abs(value) > LARGEST:
         raise InvalidValue(f"{name} must be at most {LARGEST:,} as a whole number; write it as 1e30, or so.")
     if not isinstance(value, bool | int | float | str):
@@ -223,14 +216,14 @@ def _different(values: Sequence[Any]) -> None:
         raise InvalidValue(f"{shown(twice)} is there twice; name each once.")
 
 
-def _different_policies(specs: Sequence[str]) -> None:
+def _different_policies(choices: Sequence[Choice]) -> None:
     """No policy twice, however it is written."""
-    parsed = [registry.parse(spec) for spec in specs]
-    for i, spec in enumerate(specs):
-        first = parsed.index(parsed[i])
-        if first < i:
-            also = "" if specs[first] == spec else f", once written {specs[first]}"
-            raise InvalidValue(f"{spec} is there twice{also}; name each once.")
+    names: dict[Spec, str] = {}
+    for spec, name in ((choice.spec, choice.name) for choice in choices):
+        if spec in names:
+            also = "" if names[spec] == name else f", once written {names[spec]}"
+            raise InvalidValue(f"{name} is there twice{also}; name each once.")
+        names[spec] = name
 
 
 def _known(table: Mapping[str, Any], keys: Sequence[str], of: str) -> None:

@@ -17,7 +17,7 @@ from truant.sweeps.folder import locked, prepared, results_folder
 from truant.sweeps.result import SweepResult, gather
 from truant.sweeps.study import Study, check, plan_at
 from truant.sweeps.study_file import read_study, study_of
-from truant.sweeps.task import Parts, Task, tasks, work
+from truant.sweeps.task import KeptRuns, Task, tasks, work
 
 
 def sweep(
@@ -46,13 +46,13 @@ def sweep(
     start = time.monotonic()
     fingerprints = check(study)
     with locked(results_folder(study, out)) as folder:
-        parts = prepared(folder, study)
+        kept = prepared(folder, study)
         everything = list(tasks(study, fingerprints))
-        left = [task for task in (parts.missing(task) for task in everything) if task is not None]
+        left = [task for task in (kept.missing(task) for task in everything) if task is not None]
         if left:
             _compile(left)
-            _do(left, parts, backend, workers, progress, done=_rounds(everything) - _rounds(left))
-        return gather(study, everything, parts, folder, seconds=time.monotonic() - start)
+            _do(left, kept, backend, workers, progress, done=_rounds(everything) - _rounds(left))
+        return gather(study, everything, kept, folder, seconds=time.monotonic() - start)
 
 
 def size(study: str | os.PathLike[str] | Mapping[str, Any] | Study) -> dict[str, int]:
@@ -75,7 +75,7 @@ def _read(study: str | os.PathLike[str] | Mapping[str, Any] | Study) -> Study:
 
 
 def _do(
-    left: list[Task], parts: Parts, backend: str, count: int | None, progress: bool | None, done: int
+    left: list[Task], kept: KeptRuns, backend: str, count: int | None, progress: bool | None, done: int
 ) -> None:
     """Hand out tasks, and keep each result as it comes."""
     stop = np.zeros(1, np.int64)
@@ -88,7 +88,7 @@ def _do(
         try:
             for number, result in results:
                 if result is not None:
-                    parts.write(left[number], result)
+                    kept.write(left[number], result)
                 done += left[number].rounds
                 show(done / total)
         except BaseException:
@@ -104,7 +104,7 @@ def _compile(left: list[Task]) -> None:
     seen = set()
     for task in left:
         for policy in task.policies:
-            kind = (task.point.world, policy, task.point.delay > 0)
+            kind = (task.point.world.name, policy, task.point.delay > 0)
             if kind not in seen:
                 seen.add(kind)
                 plan = plan_at(task.seed, task.point, [policy])

@@ -33,12 +33,12 @@ ROWS = 100_000  # gathered before they are written
 
 def place_of(point: Point, choice: Choice, columns: Mapping[str, pa.DataType]) -> dict[str, Any]:
     """The place of a row: world, parameters, horizon, delay, policy."""
-    given = {world_column(key): value for key, value in point.parameters.items()}
+    given = {world_column(key): value for key, value in point.world.parameters.items()}
     given |= {policy_column(key): value for key, value in choice.varied.items()}
     cells = {name: _cell(given.get(name), kind) for name, kind in columns.items()}
-    place = {"block": point.block + 1, "world": point.world, **cells}
+    place = {"block": point.block + 1, "world": point.world.name, **cells}
     place |= {"horizon": point.horizon, "delay": point.delay}
-    return place | {"policy": choice.spec, "family": choice.family}
+    return place | {"policy": choice.name, "family": choice.family}
 
 
 def world_column(key: str) -> str:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import inspect
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,16 +18,15 @@ import pyarrow.parquet as pq
 from truant import registry
 from truant.errors import InvalidValue
 from truant.files import written_whole
+from truant.fingerprint import code_fingerprint
 from truant.play.run import play
+from truant.policies.policy import parts_of
 from truant.setting import FloatArray, IntArray
+from truant.spec import Spec
 from truant.sweeps.study import Point, Study, at, fingerprint, plan_at
 
 RUNS = 100  # of a task, at least: less would cost more to hand out than to do
-CODE = (  # decides the numbers
-    *("assumptions", "indices", "worlds", "policies", "counts.py", "setting.py", "compile.py"),
-    *("play", "sweeps/study.py", "sweeps/task.py"),
-)
-COLUMNS = ("regret", "regret_first_half", "best_arm_share", "nanoseconds")  # of a part, a row per run
+COLUMNS = ("regret", "regret_first_half", "best_arm_share", "nanoseconds")  # of a file, a row per run
 SCHEMA = pa.schema([(name, pa.float64()) for name in COLUMNS])
 
 Columns = dict[str, FloatArray]
@@ -42,7 +39,7 @@ class Task:
     seed: int
     point: Point
     fingerprint: str
-    policies: tuple[str, ...]
+    policies: tuple[Spec, ...]
     first: int
     runs: int
 
@@ -51,18 +48,18 @@ class Task:
         """How much there is to do."""
         return self.point.horizon * self.runs * len(self.policies)
 
-    def key(self, policy: str) -> str:
-        """A name for all that decides the numbers of a policy's runs, wherever they are asked for."""
+    def key(self, policy: Spec) -> str:
+        """A name for all that decides the numbers of a policy's runs, wherever and however they are asked for."""
+        world = self.point.world
         what = {
-            "code": _code(),
-            "parts": _foreign_code(self.point.world, policy),
-            "world": self.point.world,
-            "parameters": dict(self.point.parameters),
+            "code": _code(world.name, policy.name),
+            "versions": (np.__version__, numba.__version__),
+            "world": (world.name, world.texts),
             "instance": self.fingerprint,
             "horizon": self.point.horizon,
             "delay": self.point.delay,
             "minimize": self.point.minimize,
-            "policy": policy,
+            "policy": (policy.name, policy.texts),
             "seed": self.seed,
             "first": self.first,
             "runs": self.runs,
@@ -89,7 +86,7 @@ def tasks_of_a_point(runs: int) -> int:
     return max(1, runs // RUNS)
 
 
-def work(number: int, task: Task, stop: IntArray | None = None) -> tuple[int, dict[str, Columns] | None]:
+def work(number: int, task: Task, stop: IntArray | None = None) -> tuple[int, dict[Spec, Columns] | None]:
     """Do a task: for each policy a column of each figure, a row per run; None if it was stopped."""
     plan = plan_at(task.seed, task.point, task.policies)
     done = {policy: {name: np.empty(task.runs) for name in COLUMNS} for policy in task.policies}
@@ -97,12 +94,11 @@ def work(number: int, task: Task, stop: IntArray | None = None) -> tuple[int, di
         run = task.first + row
         with at(f"{task.point.words}: run {run}"):
             world = plan.instance(run)
-            for policy in plan.policies:
+            for policy, columns in zip(plan.policies, done.values(), strict=True):
                 rng = plan.generator(run)
                 ended = play(policy, world, rng, plan.horizon, plan.rounds, stop=stop, delay=plan.delay)
                 if not ended.finished or (stop is not None and stop[0]):
                     return number, None
-                columns = done[policy.name]
                 columns["regret"][row] = ended.regret[-1]
                 columns["regret_first_half"][row] = ended.regret[0]
                 columns["best_arm_share"][row] = ended.pulls[world.best].sum() / ended.pulls.sum()
@@ -116,13 +112,13 @@ def work(number: int, task: Task, stop: IntArray | None = None) -> tuple[int, di
 
 
 @dataclass(frozen=True)
-class Parts:
+class KeptRuns:
     """The folder of what is done: a Parquet file for each policy of each task, whole or not there."""
 
     folder: Path
 
     def path(self, key: str) -> Path:
-        """Where a part is kept."""
+        """Where the runs of that key are kept."""
         return self.folder / key[:2] / f"{key}.parquet"
 
     def missing(self, task: Task) -> Task | None:
@@ -130,7 +126,7 @@ class Parts:
         left = tuple(policy for policy in task.policies if self.read(task, policy) is None)
         return replace(task, policies=left) if left else None
 
-    def write(self, task: Task, done: dict[str, Columns]) -> None:
+    def write(self, task: Task, done: dict[Spec, Columns]) -> None:
         """Keep what a task left."""
         for policy, columns in done.items():
             path = self.path(task.key(policy))
@@ -138,7 +134,7 @@ class Parts:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 pq.write_table(pa.table(columns), temporary, compression="zstd", write_page_checksum=True)
 
-    def read(self, task: Task, policy: str) -> Any | None:
+    def read(self, task: Task, policy: Spec) -> Any | None:
         """The columns of a policy's runs; None if they are not there, or damaged."""
         path = self.path(task.key(policy))
         try:
@@ -150,45 +146,7 @@ class Parts:
 
 
 @functools.cache
-def _code() -> str:
-    """A name for the code that decides the numbers."""
-    home = Path(inspect.getfile(registry)).parent
-    digest = hashlib.sha256(f"numpy {np.__version__} numba {numba.__version__}".encode())
-    for place in CODE:
-        digest.update(_digest(home / place))
-    return digest.hexdigest()[:16]
-
-
-def _digest(place: Path) -> bytes:
-    """Of a file, or of all modules in a folder."""
-    files = sorted(place.rglob("*.py")) if place.is_dir() else [place]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).digest()
-
-
-@functools.cache
-def _foreign_code(*specs: str) -> str:
-    """The same for parts of other packages: all modules of the packages that they come from."""
-    digest = hashlib.sha256()
-    for spec in specs:
-        name = registry.parse(spec)[0]
-        for kind in registry.ROOMS:
-            for known in registry.names(kind):
-                if known == name or (kind in ("assumption", "index") and known in name):
-                    digest.update(_package_code(_package(registry.find(kind, known).factory)))
-    return digest.hexdigest()[:16]
-
-
-def _package(factory: Any) -> str:
-    """The package, or the module that stands alone, in which a class or function was written."""
-    while isinstance(factory, functools.partial):
-        factory = factory.func
-    return str(factory.__module__).partition(".")[0]
-
-
-@functools.cache
-def _package_code(name: str) -> bytes:
-    if name == "truant":  # that is `_code`
-        return b""
-    package = sys.modules[name]
-    places = getattr(package, "__path__", None) or [getattr(package, "__file__", None)]
-    return b"".join(_digest(Path(place)) for place in places if place)
+def _code(world: str, policy: str) -> str:
+    """A name for the code that decides the numbers of a policy in a world, whoever wrote it."""
+    parts = (registry.find("world", world), *parts_of(Spec(policy)))
+    return code_fingerprint(__name__, *(part.factory for part in parts))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from truant.tables.request import Part
+from truant.tables.request import MediatorColumn
 
 PLAIN_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")  # 007 is a name
 
@@ -20,10 +20,10 @@ def in_order(values: Iterable[Any], untyped: bool) -> dict[Any, Any]:
     """
     found = list(values)
     if untyped and all(isinstance(value, str) and PLAIN_NUMBER.fullmatch(value) for value in found):
-        numbers = {value: _plain(float(value)) for value in found}
+        numbers = {value: _whole_as_integer(float(value)) for value in found}
         labels = numbers if len(set(numbers.values())) == len(found) else {value: value for value in found}
     else:
-        labels = {value: _plain(value) for value in found}
+        labels = {value: _whole_as_integer(value) for value in found}
     try:
         return dict(sorted(labels.items(), key=lambda item: item[1]))
     except TypeError:  # of types that do not compare
@@ -31,19 +31,22 @@ def in_order(values: Iterable[Any], untyped: bool) -> dict[Any, Any]:
 
 
 def mediator_levels(
-    levels: Iterable[tuple[Any, ...]], parts: Sequence[Part], cuts: Sequence[tuple[float, ...]], untyped: bool
+    levels: Iterable[tuple[Any, ...]],
+    mediators: Sequence[MediatorColumn],
+    cuts: Sequence[tuple[float, ...]],
+    untyped: bool,
 ) -> dict[tuple[Any, ...], str]:
-    """Each combination that occurs with its label, in order of the first part, then the second, ..."""
+    """Each combination that occurs with its label, in order of the first column, then the second, ..."""
     found = list(levels)
     words: list[dict[Any, str]] = []
-    for i, part in enumerate(parts):
-        labels = in_order({level[i] for level in found}, untyped and not part.classes)
-        if part.classes:
-            words.append({code: interval(part.column, cuts[i], code) for code in labels})
-        elif len(parts) == 1:
+    for i, mediator in enumerate(mediators):
+        labels = in_order({level[i] for level in found}, untyped and not mediator.classes)
+        if mediator.classes:
+            words.append({code: interval(mediator.column, cuts[i], code) for code in labels})
+        elif len(mediators) == 1:
             words.append({value: str(label) for value, label in labels.items()})
         else:
-            words.append({value: f"{part.column}={label}" for value, label in labels.items()})
+            words.append({value: f"{mediator.column}={label}" for value, label in labels.items()})
     ranks = [{value: rank for rank, value in enumerate(labels)} for labels in words]
     found.sort(key=lambda level: [ranks[i][value] for i, value in enumerate(level)])
     return {level: ", ".join(words[i][value] for i, value in enumerate(level)) for level in found}
@@ -53,7 +56,7 @@ def interval(column: str, points: Sequence[float], code: int) -> str:
     """The class in words, such as `286 < cd420 <= 377`."""
     if not points:
         return column
-    shown = [str(_plain(point)) if point == int(point) else f"{point:.6g}" for point in points]
+    shown = [str(_whole_as_integer(point)) if point == int(point) else f"{point:.6g}" for point in points]
     if len(set(shown)) < len(shown):
         shown = [repr(point) for point in points]
     if code == len(points):
@@ -62,7 +65,7 @@ def interval(column: str, points: Sequence[float], code: int) -> str:
     return f"{below}{column} <= {shown[code]}"
 
 
-def _plain(value: Any) -> Any:
+def _whole_as_integer(value: Any) -> Any:
     """Whole floats as integers: a column of 1, 2 and NaN comes as floats."""
     if isinstance(value, Decimal):
         value = float(value)

@@ -22,9 +22,9 @@ def check_distinct(request: Request, arms: int, *mediators: int) -> None:
         )
     if max(mediators, default=0) <= MOST_MEDIATORS:
         return
-    uncut = [part.column for part in request.parts if not part.classes]
+    uncut = [mediator.column for mediator in request.mediators if not mediator.classes]
     remedy = f"cut numbers into classes, as in '{uncut[-1]}:3'" if uncut else "cut into fewer classes"
-    names = " x ".join(repr(part.column) for part in request.parts)
+    names = " x ".join(repr(mediator.column) for mediator in request.mediators)
     raise InvalidValue(f"A mediator may have at most {MOST_MEDIATORS} levels, {names} has more; {remedy}.")
 
 

@@ -1,4 +1,4 @@
-"""What was asked for: which column plays which part, and what is known of the outcome beforehand."""
+"""What was asked for: which column has which role, and what is known of the outcome beforehand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_CLASSES = 100
 
 
 @dataclass(frozen=True)
-class Part:
+class MediatorColumn:
     """One mediator column, and into how many classes it is to be cut (0: taken as it is)."""
 
     column: str
@@ -23,11 +23,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Request:
-    """The columns by their parts, and the outcome's levels or range where they were given."""
+    """The columns by their roles, and the outcome's levels or range where they were given."""
 
     arm: str
     outcome: str
-    parts: tuple[Part, ...]
+    mediators: tuple[MediatorColumn, ...]
     observed: str | None
     levels: tuple[float, ...] | None  # (): real, whatever the data look like
     range: tuple[float, float] | None
@@ -35,7 +35,7 @@ class Request:
     def names(self) -> dict[str, str]:
         """Each column by the name that the queries use: arm, outcome, mediator_0, ..."""
         names = {"arm": self.arm, "outcome": self.outcome}
-        names |= {f"mediator_{i}": part.column for i, part in enumerate(self.parts)}
+        names |= {f"mediator_{i}": mediator.column for i, mediator in enumerate(self.mediators)}
         if self.observed is not None:
             names["observed"] = self.observed
         return names
@@ -55,14 +55,14 @@ def understand(
     words = [] if mediator is None else [mediator] if one else list(mediator)
     for column in (arm, outcome, *([] if observed is None else [observed])):
         _one_column(column, columns)
-    parts = tuple(_part(word, columns) for word in words)
-    roles = [arm, outcome, *(part.column for part in parts)]
+    mediators = tuple(_mediator(word, columns) for word in words)
+    roles = [arm, outcome, *(found.column for found in mediators)]
     twice = next((name for name in roles if roles.count(name) > 1), None)
     if twice is not None:
         raise InvalidValue(f"Arm, outcome and mediators must be different columns, got {twice!r} twice.")
     if observed in (arm, outcome):
         raise InvalidValue(f"observed must be a column of its own, got {observed!r}, which is named already.")
-    return Request(arm, outcome, parts, observed, *_known_outcomes(levels, range))
+    return Request(arm, outcome, mediators, observed, *_known_outcomes(levels, range))
 
 
 def _one_column(name: object, columns: Sequence[str]) -> None:
@@ -74,17 +74,17 @@ def _one_column(name: object, columns: Sequence[str]) -> None:
         raise InvalidValue(f"Column {name!r} occurs {columns.count(name)} times; rename all but one.")
 
 
-def _part(word: object, columns: Sequence[str]) -> Part:
+def _mediator(word: object, columns: Sequence[str]) -> MediatorColumn:
     """A mediator: NAME, or NAME:3 for three classes; a column that is itself called NAME:3 comes first."""
     cut = re.fullmatch(r"(.*):(\d{1,9})", word, re.DOTALL) if isinstance(word, str) else None
     if cut is None or word in columns:
         _one_column(word, columns)
-        return Part(str(word))
+        return MediatorColumn(str(word))
     name, classes = cut[1], int(cut[2])
     _one_column(name, columns)
     if not 2 <= classes <= MOST_CLASSES:
         raise InvalidValue(f"A mediator is cut into 2 to {MOST_CLASSES} classes, got {word!r}.")
-    return Part(name, classes)
+    return MediatorColumn(name, classes)
 
 
 def _known_outcomes(

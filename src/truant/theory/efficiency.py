@@ -6,6 +6,7 @@ import numpy as np
 
 from truant import registry
 from truant.setting import FloatArray, whole_number
+from truant.spec import Spec
 from truant.theory.laws import of_each_arm
 from truant.worlds import World
 
@@ -27,8 +28,8 @@ def efficient_variance(world: World, assumption: str) -> FloatArray:
     -------
     V_a, shape (arms,).
     """
-    name, parameters = registry.parse(assumption)
-    built = registry.find("assumption", name).build(**parameters)
+    spec = Spec.parse(assumption)
+    built = registry.find("assumption", spec.name).build(**spec.parameters)
     return np.array(of_each_arm(world, assumption, built.efficient_variance), np.float64)
 
 

@@ -68,20 +68,20 @@ def _check_cells(request: Request, replay: Replay) -> None:
         for m, level in enumerate(replay.mediators):
             count = replay.rows[a, m]
             if count and not replay.outcomes[a][m].size:
-                where = f" with mediator {level!r}" if request.parts else ""
+                where = f" with mediator {level!r}" if request.mediators else ""
                 remedy = "name a mediator with fewer levels, or leave these rows out"
                 raise InvalidValue(
                     f"Each cell needs an observed outcome to draw from, and arm {name!r}{where} has none in its "
-                    f"{count} rows; {remedy if request.parts else 'leave the arm out'}."
+                    f"{count} rows; {remedy if request.mediators else 'leave the arm out'}."
                 )
 
 
 def _mediators(table: pd.DataFrame, request: Request, untyped: bool) -> tuple[IntArray, tuple[str, ...]]:
     """The level of each row (-1: missing), and what the levels are called."""
-    if not request.parts:
+    if not request.mediators:
         return np.zeros(len(table), np.int64), ("all",)
     codes, found, cuts = [], [], []
-    for i, part in enumerate(request.parts):
+    for i, part in enumerate(request.mediators):
         column = table[f"mediator_{i}"]
         points: tuple[float, ...] = ()
         if part.classes:
@@ -97,7 +97,7 @@ def _mediators(table: pd.DataFrame, request: Request, untyped: bool) -> tuple[In
     check_distinct(request, 0, *map(len, found))
     known = np.all([code >= 0 for code in codes], axis=0)
     if not known.any():
-        names = " or ".join(repr(part.column) for part in request.parts)
+        names = " or ".join(repr(part.column) for part in request.mediators)
         raise InvalidValue(
             f"The mediator is missing in every row: {names}; check the columns, or leave it out."
         )
@@ -106,7 +106,7 @@ def _mediators(table: pd.DataFrame, request: Request, untyped: bool) -> tuple[In
     distinct, inverse = np.unique(crossed, return_inverse=True)
     combined = zip(*np.unravel_index(distinct, sizes), strict=True)
     levels = [tuple(values[code] for values, code in zip(found, level, strict=True)) for level in combined]
-    names_by_level = mediator_levels(levels, request.parts, cuts, untyped)
+    names_by_level = mediator_levels(levels, request.mediators, cuts, untyped)
     check_distinct(request, 0, len(levels))
     mediator = np.full(len(table), -1)
     mediator[known] = _places(levels, names_by_level)[inverse]

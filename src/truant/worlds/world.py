@@ -15,6 +15,7 @@ from truant import registry
 from truant.compile import entry, hot, link
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, IntArray, Setting, whole_number
+from truant.spec import Spec
 
 EQUAL = 1e-12  # arms that are equal by construction may differ in the last digit
 
@@ -102,16 +103,17 @@ def _draw_all(
 
 
 def make(name: str, seed: int = 0, **parameters: Any) -> World:
-    """One instance of a named world, e.g. `make("mar", seed=1, gamma=(0.5, 1.0))`."""
-    return instance(name, np.random.default_rng(whole_number("seed", seed, at_least=0)), parameters)
+    """One instance of a named world, e.g. `make("mar", seed=1, gamma=(0.5, 1.0))` or `make("mar:gamma=0.5,1.0")`."""
+    spec = Spec.parse(name, **parameters)
+    return instance(spec, np.random.default_rng(whole_number("seed", seed, at_least=0)))
 
 
-def instance(name: str, rng: np.random.Generator, parameters: dict[str, Any]) -> World:
+def instance(spec: Spec, rng: np.random.Generator) -> World:
     """One instance of a named world, drawn with a given generator."""
-    world = registry.find("world", name).build(rng, **parameters)
+    world = registry.find("world", spec.name).build(rng, **spec.parameters)
     if not isinstance(world, World):
-        raise InvalidValue(f"World {name!r} must build a World, got {type(world).__name__}.")
-    world.name = name
+        raise InvalidValue(f"World {spec.name!r} must build a World, got {type(world).__name__}.")
+    world.name = spec.name
     return world
 
 

@@ -19,7 +19,7 @@ from truant.tables.request import Request
 
 
 @dataclass(frozen=True)
-class Cells:
+class Aggregate:
     """The rows of the aggregate, and how they were made."""
 
     rows: list[dict[str, Any]]
@@ -27,7 +27,7 @@ class Cells:
     pivot: float  # what the sums are about
 
 
-def collect(source: Source, request: Request, columns: query.Columns) -> Cells:
+def collect(source: Source, request: Request, columns: query.Columns) -> Aggregate:
     """Run the aggregate; by outcome if that is discrete, as was said or as the first rows look."""
     look = query.first_look(source, columns)
     check_distinct(request, *(look[key] for key in columns.keys))
@@ -47,14 +47,14 @@ def collect(source: Source, request: Request, columns: query.Columns) -> Cells:
             f"Arms, mediators and outcomes have more than {query.MOST_CELLS:,} combinations; "
             "name columns with fewer values, or cut mediators, as in 'NAME:3'."
         )
-    return Cells(rows, by_outcome, pivot)
+    return Aggregate(rows, by_outcome, pivot)
 
 
-def assemble(request: Request, cuts: query.Cuts, cells: Cells, untyped: bool) -> dict[str, Any]:
+def assemble(request: Request, cuts: query.Cuts, aggregate: Aggregate, untyped: bool) -> dict[str, Any]:
     """The fields of a Log."""
-    checks.check_strays(request, cells.rows)
-    rows = sum(cell["pulls"] for cell in cells.rows)
-    kept = [cell for cell in cells.rows if cell["arm"] is not None]
+    checks.check_strays(request, aggregate.rows)
+    rows = sum(cell["pulls"] for cell in aggregate.rows)
+    kept = [cell for cell in aggregate.rows if cell["arm"] is not None]
     arms = in_order({cell["arm"] for cell in kept}, untyped)
     check_arms(request, list(arms.values()), rows)
     mediators = _mediators(request, cuts, kept, untyped)
@@ -64,7 +64,7 @@ def assemble(request: Request, cuts: query.Cuts, cells: Cells, untyped: bool) ->
     # of each cell, the arm and the row of its table; the last row is "mediator missing"
     where = [(arm_code[cell["arm"]], level_code.get(_level(request, cell), len(mediators))) for cell in kept]
     shape = (len(arms), len(mediators) + 1)
-    counts, setting = (_discrete if cells.by_outcome else _real)(request, cells, kept, where, shape)
+    counts, setting = (_discrete if aggregate.by_outcome else _real)(request, aggregate, kept, where, shape)
     return {
         "counts": counts,
         "setting": setting,
@@ -77,28 +77,28 @@ def assemble(request: Request, cuts: query.Cuts, cells: Cells, untyped: bool) ->
 
 
 def _level(request: Request, cell: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(cell[f"mediator_{i}"] for i in range(len(request.parts)))
+    return tuple(cell[f"mediator_{i}"] for i in range(len(request.mediators)))
 
 
 def _mediators(
     request: Request, cuts: query.Cuts, kept: list[dict[str, Any]], untyped: bool
 ) -> dict[tuple[Any, ...], str]:
-    if not request.parts:
+    if not request.mediators:
         return {(): "all"}
     levels = {level for level in (_level(request, cell) for cell in kept) if None not in level}
     if not levels:
-        names = " or ".join(repr(part.column) for part in request.parts)
+        names = " or ".join(repr(part.column) for part in request.mediators)
         raise InvalidValue(
             f"The mediator is missing in every row: {names}; check the columns, or leave it out."
         )
-    return mediator_levels(levels, request.parts, cuts, untyped)
+    return mediator_levels(levels, request.mediators, cuts, untyped)
 
 
 Where = list[tuple[int, int]]
 
 
 def _discrete(
-    request: Request, cells: Cells, kept: list[dict[str, Any]], where: Where, shape: tuple[int, int]
+    request: Request, aggregate: Aggregate, kept: list[dict[str, Any]], where: Where, shape: tuple[int, int]
 ) -> tuple[Counts, Setting]:
     seen = sorted({cell["outcome"] for cell in kept} - {None})
     _check_seen(request, seen, kept)
@@ -115,7 +115,7 @@ def _discrete(
 
 
 def _real(
-    request: Request, cells: Cells, kept: list[dict[str, Any]], where: Where, shape: tuple[int, int]
+    request: Request, aggregate: Aggregate, kept: list[dict[str, Any]], where: Where, shape: tuple[int, int]
 ) -> tuple[Counts, Setting]:
     seen = [cell for cell in kept if cell["observed"]]
     low, high = (min((c["low"] for c in seen), default=0.0), max((c["high"] for c in seen), default=0.0))
@@ -135,7 +135,7 @@ def _real(
     setting = Setting(
         arms=shape[0], mediators=shape[1] - 1, low=low, high=high, scale=_spread(table, (high - low) / 2)
     )
-    return Counts(table, None, cells.pivot).about(setting.centre), setting
+    return Counts(table, None, aggregate.pivot).about(setting.centre), setting
 
 
 def _check_seen(request: Request, seen: Sequence[float], kept: list[dict[str, Any]]) -> None:

@@ -246,6 +246,7 @@ def test_completion_knows_names_and_parameters():
     assert {"mar-ucb", "mar-thompson"} <= set(complete("simulate --policy mar-"))
     assert set(complete("simulate --policy paper-mnar")) == {"paper-mnar", "paper-mnar-literal"}
     assert complete("simulate --world confounded --set e") == ["eps="]
+    assert complete("simulate --world confounded:eps=0.2 --set e") == ["eps="]
     assert complete("simulate --set e") == []
     assert complete("reproduce --figure mar-a") == ["mar-against-ucb"]
 

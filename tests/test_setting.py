@@ -62,6 +62,15 @@ def test_given_tables_become_arrays():
     np.testing.assert_array_equal(two, [[3.0, 4.0]])
 
 
+def test_a_changed_copy_is_checked_anew():
+    setting = Setting(arms=2, low=0, high=4)
+    wider = dataclasses.replace(setting, high=10, scale=None)
+    assert (wider.arms, wider.high, wider.centre, wider.scale) == (2, 10.0, 5.0, 5.0)
+    assert type(wider.high) is float
+    with pytest.raises(InvalidValue, match="low < high"):
+        dataclasses.replace(setting, high=-1)
+
+
 def test_a_setting_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         Setting(arms=1).arms = 2  # type: ignore[misc]

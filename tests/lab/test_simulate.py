@@ -10,9 +10,11 @@ import truant
 from truant.compile import jit
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified, UnknownName
+from truant.lab import simulate as module
 from truant.lab.simulate import simulate
 from truant.play.run import checkpoints
 from truant.policies import named, policy_names
+from truant.spec import Spec
 from truant.worlds import DiscreteWorld, RealWorld, make
 
 QUICK = {"progress": False}
@@ -88,6 +90,40 @@ def test_final_estimates_are_those_of_the_same_pulls_folded(world):
     mediators, outcomes = only.pulls(arms, rng)
     counts = Counts.fold(only.setting, arms, mediators, outcomes)
     assert result.estimates[0, 0, 0] == policy.estimate(counts, 0, only.setting).mean
+
+
+def test_estimates_only_where_they_are_wanted(monkeypatch):
+    """Without them nothing else changes, and no policy is asked for one."""
+    policies = ["mar-ucb", "paper-mcar"]
+    usual = run("mar", policies)
+    assert np.isfinite(usual.estimates[0]).any()
+    monkeypatch.setattr(truant.Policy, "estimate", lambda *_: pytest.fail("asked for an estimate"))
+    without = run("mar", policies, estimates=False)
+    assert without.estimates.shape == usual.estimates.shape
+    assert np.isnan(without.estimates).all()
+    assert np.array_equal(without.regret, usual.regret)
+    assert np.array_equal(without.pulls, usual.pulls)
+    with pytest.raises(InvalidValue, match="estimates must be true or false, got 'no'"):
+        run("mar", policies, estimates="no")
+
+
+def test_counts_are_not_kept(monkeypatch):
+    """Those of many runs would fill the memory."""
+    results = []
+    original = module._finished
+    monkeypatch.setattr(module, "_finished", lambda row: results.append(original(row)) or results[-1])
+    for estimates in (True, False):
+        run("mar", ["mar-ucb", "naive-ucb"], runs=3, estimates=estimates)
+    assert [result.counts for row in results for result in row] == [None] * 12
+
+
+def test_specs_are_as_good_as_texts():
+    by_text = run("mar:K=3", ["mar-ucb:level=2"], parameters={"sd": 2.0})
+    by_spec = run(Spec("mar", {"K": 3, "sd": 2.0}), [Spec("mar-ucb", {"level": 2.0})])
+    assert np.array_equal(by_text.regret, by_spec.regret)
+    assert by_text.policies == by_spec.policies == ["mar-ucb:level=2"]
+    assert by_text.parameters == by_spec.parameters == {"K": 3, "sd": 2.0}
+    assert run("mar", " mar-ucb: level=2.0").policies == [" mar-ucb: level=2.0"]  # as it was written
 
 
 def test_policies_of_a_run_are_paired():
@@ -195,6 +231,7 @@ def test_bad_values_are_refused():
 INTERRUPTED = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell has it ignored
+from truant.lab import simulate as module
 from truant.lab.simulate import simulate
 simulate("mar", "mar-ucb", horizon=10, runs=1, progress=False)  # compiled beforehand
 print("ready", flush=True)
@@ -233,11 +270,11 @@ def test_an_interrupt_before_the_first_run_ends():
 
 
 @jit
-def fill_with_arrays(row, memory, shared, parameters, knots, values):
+def score_with_arrays(row, memory, shared, parameters, z_grid, values):
     totals = np.zeros(row.shape[1])
     for m in range(row.shape[0]):
         totals += row[m]
-    values[:] = parameters[0] + totals[2] / max(totals[1], 1.0) + knots / np.sqrt(max(totals[1], 1.0))
+    values[:] = parameters[0] + totals[2] / max(totals[1], 1.0) + z_grid / np.sqrt(max(totals[1], 1.0))
 
 
 def test_a_part_that_makes_arrays_still_runs():
@@ -246,7 +283,7 @@ def test_a_part_that_makes_arrays_still_runs():
     from truant.indices.ucb import Ucb
 
     policy = truant.Policy(
-        "mine", Ucb(), lambda s, T: Curve(fill=fill_with_arrays, parameters=per_arm(s, s.centre))
+        "mine", Ucb(), lambda s, T: Curve(score_arm=score_with_arrays, parameters=per_arm(s, s.centre))
     )
     result = run("mar", policy, horizon=5000, runs=3)
     assert result.best_arm_share.mean() > 0.8

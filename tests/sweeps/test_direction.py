@@ -61,7 +61,11 @@ def test_spans_and_own_delays():
     study = study_of(STUDY | {"delay": {"from": 10, "to": 100, "steps": 3, "scale": "log"}})
     assert [point.delay for point in study.points()] == [10, 32, 100]
     own = study_of(STUDY | {"worlds": [{"name": "mar", "delay": 7}, "mcar"]})
-    assert [(point.world, point.delay) for point in own.points()] == [("mar", 7), ("mcar", 0), ("mcar", 20)]
+    assert [(point.world.name, point.delay) for point in own.points()] == [
+        ("mar", 7),
+        ("mcar", 0),
+        ("mcar", 20),
+    ]
     assert all(point.minimize for point in own.points())
 
 

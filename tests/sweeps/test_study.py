@@ -4,7 +4,10 @@ import itertools
 
 import pytest
 
+from truant import registry
 from truant.errors import TruantError, UnknownName
+from truant.policies import named
+from truant.spec import Spec
 from truant.sweeps.study import check
 from truant.sweeps.study_file import read_study, study_of
 
@@ -12,7 +15,7 @@ SMALL = {"policies": ["naive-ucb"], "worlds": ["mcar"]}
 
 
 def points(table):
-    return [(p.world, dict(p.parameters), p.horizon) for p in study_of(table).points()]
+    return [(p.world.name, dict(p.world.parameters), p.horizon) for p in study_of(table).points()]
 
 
 def test_every_combination_of_what_varies():
@@ -51,7 +54,7 @@ def test_spans():
 def test_policies_that_vary():
     entry = {"name": "mar-ucb", "set": {"kappa": 2}, "vary": {"level": [0.5, "cautious"]}}
     (block,) = study_of(SMALL | {"policies": ["naive-ucb", entry]}).blocks
-    assert [choice.spec for choice in block.choices] == [
+    assert [choice.name for choice in block.choices] == [
         "naive-ucb",
         "mar-ucb:kappa=2,level=0.5",
         "mar-ucb:kappa=2,level=cautious",
@@ -63,7 +66,7 @@ def test_policies_that_vary():
 def test_the_value_of_a_policy_is_kept_to_the_last_digit():
     entry = {"name": "mar-ucb", "vary": {"level": [0.1, 0.1 + 1e-15, 1 / 3, 2.0]}}
     (block,) = study_of(SMALL | {"policies": [entry]}).blocks
-    assert [choice.spec for choice in block.choices] == [
+    assert [choice.name for choice in block.choices] == [
         "mar-ucb:level=0.1",
         "mar-ucb:level=0.100000000000001",
         "mar-ucb:level=0.3333333333333333",
@@ -71,11 +74,42 @@ def test_the_value_of_a_policy_is_kept_to_the_last_digit():
     ]
 
 
+def test_texts_with_commas_and_lists_of_lists_are_kept(monkeypatch):
+    """In policies as in worlds: what the file says is what the part gets."""
+    given = []
+    built = registry._built_in
+
+    def curious(rule="", table=()):
+        """Takes anything."""
+        given.append((rule, table))
+        return named("naive-ucb")
+
+    monkeypatch.setattr(
+        registry, "_built_in", lambda kind: built(kind) | ({"curious": curious} if kind == "policy" else {})
+    )
+    rule = 'a=1, "b": c'
+    entry = {"name": "curious", "set": {"rule": rule}, "vary": {"table": [[[1, 2], [3, 4]], [0.5]]}}
+    (block,) = study_of(SMALL | {"policies": [entry]}).blocks
+    assert [choice.name for choice in block.choices] == [
+        'curious:rule="a=1, \\"b\\": c",table=[[1,2],[3,4]]',
+        'curious:rule="a=1, \\"b\\": c",table=[0.5]',
+    ]
+    assert given == [(rule, ((1, 2), (3, 4))), (rule, (0.5,))]
+    assert [Spec.parse(choice.name) for choice in block.choices] == [choice.spec for choice in block.choices]
+
+
+def test_names_are_shown_as_they_are_written():
+    (block,) = study_of(SMALL | {"policies": [" mar-ucb:kappa=2.0, level=1.0"]}).blocks
+    (choice,) = block.choices
+    assert (choice.name, choice.family) == (" mar-ucb:kappa=2.0, level=1.0",) * 2
+    assert str(choice.spec) == "mar-ucb:kappa=2,level=1"
+
+
 def test_a_world_may_have_policies_and_a_horizon_of_its_own():
     own = {"name": "mar", "policies": ["mar-ucb"], "horizon": 7}
     first, second = study_of({"policies": ["naive-ucb"], "worlds": ["mcar", own]}).blocks
-    assert ([c.spec for c in first.choices], first.horizons) == (["naive-ucb"], (10_000,))
-    assert ([c.spec for c in second.choices], second.horizons) == (["mar-ucb"], (7,))
+    assert ([c.name for c in first.choices], first.horizons) == (["naive-ucb"], (10_000,))
+    assert ([c.name for c in second.choices], second.horizons) == (["mar-ucb"], (7,))
     assert len(study_of({"worlds": [own]}).blocks) == 1  # then nothing need be said for all
 
 
@@ -218,7 +252,7 @@ BAD = {
     ),
     "two parameters in one text": (
         'policies = [{ name = "mar-ucb", set = { level = "cautious,kappa=3" } }]\n' + MAR,
-        ["policy 1", "level must be a text without commas", "got 'cautious,kappa=3'"],
+        ["policy 1", "Unknown level 'cautious,kappa=3'; did you mean 'cautious'?"],
     ),
     "a policy twice, written in two ways": (
         'policies = ["mar-ucb:level=1,kappa=2", " mar-ucb:kappa=2.0, level=1.0"]\n' + MAR,

@@ -1,0 +1,171 @@
+"""What is done is kept under a name for all that decides it, and is not done again."""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+
+import truant
+from tests.sweeps.studies import PAIRS, TEXT
+from truant import registry
+from truant.errors import InvalidValue
+from truant.fingerprint import modules_reached
+from truant.spec import Spec
+from truant.sweeps import sweep as lab
+from truant.sweeps import task as task_module
+from truant.sweeps.study import Point
+from truant.sweeps.task import RUNS, Task, chunks
+
+
+def test_chunks_have_a_hundred_runs_or_more():
+    assert chunks(1) == [(0, 1)]
+    assert chunks(99) == [(0, 99)]
+    for runs in (100, 199, 200, 250, 1000, 1099):
+        parts = chunks(runs)
+        assert [first for first, _ in parts] == [i * RUNS for i in range(len(parts))]
+        assert sum(size for _, size in parts) == runs
+        assert all(size >= RUNS for _, size in parts)
+        assert all(first + size == after for (first, size), (after, _) in itertools.pairwise(parts))
+
+
+def test_what_is_done_is_not_done_again(study, whole, counted):
+    first = truant.sweep(study)
+    assert sum(len(task.policies) * task.runs for task in counted) == 210 * PAIRS
+    counted.clear()
+    again = truant.sweep(study)
+    assert counted == []
+    assert again.rows == first.rows == whole.rows
+    assert again.results.read_bytes() == whole.results.read_bytes()
+
+
+def test_only_what_is_new_is_done(study, counted):
+    truant.sweep(study)
+    counted.clear()
+    more = TEXT.replace('"oracle-ucb"]', '"oracle-ucb", "zero-ucb"]').replace("K = [2, 3]", "K = [2, 3, 4]")
+    study.write_text(more)
+    truant.sweep(study)
+    old = [task for task in counted if task.point.world.parameters.get("K") in (2, 3)]
+    assert {task.policies for task in old} == {(Spec("zero-ucb"),)}
+    assert len(old) == 4 * 2
+    new = [task for task in counted if task.point.world.parameters.get("K") == 4]
+    (policies,) = {task.policies for task in new}
+    assert [str(policy) for policy in policies] == ["naive-ucb", "mar-ucb", "oracle-ucb", "zero-ucb"]
+    assert len(old) + len(new) == len(counted)
+    counted.clear()
+    study.write_text(more.replace("runs = 210", "runs = 320"))
+    truant.sweep(study)
+    assert {(task.first, task.runs) for task in counted} == {(100, 100), (200, 120)}
+
+
+def test_a_damaged_part_is_made_again(study, whole, counted):
+    result = truant.sweep(study)
+    parts = sorted((result.folder / "parts").rglob("*.parquet"))
+    parts[0].write_bytes(parts[0].read_bytes()[:-20])
+    damaged = bytearray(parts[1].read_bytes())
+    damaged[len(damaged) // 4] ^= 0xFF
+    parts[1].write_bytes(damaged)
+    counted.clear()
+    assert truant.sweep(study).results.read_bytes() == whole.results.read_bytes()
+    assert 1 <= len(counted) <= 2
+    assert sum(len(task.policies) for task in counted) == 2
+
+
+def test_a_part_with_a_damaged_name_of_a_column_is_made_again(study, whole, counted):
+    """Checksums are kept for pages, not for what stands about them."""
+    result = truant.sweep(study)
+    first, second = sorted((result.folder / "parts").rglob("*.parquet"))[:2]
+    first.write_bytes(first.read_bytes().replace(b"regret_first", b"regret_worst"))
+    second.write_bytes(second.read_bytes().replace(b"nanoseconds", b"nano\xffeconds"))
+    counted.clear()
+    assert truant.sweep(study).results.read_bytes() == whole.results.read_bytes()
+    assert sum(len(task.policies) for task in counted) == 2
+
+
+def test_data_that_change_while_a_sweep_is_at_work(tmp_path, monkeypatch):
+    """The numbers of the new rows are not kept under the name of the old ones."""
+    data = tmp_path / "rows.csv"
+
+    def write(best):
+        data.write_text("arm,y\n" + "".join(f"a,{y}\nb,{y + best}\n" for y in range(20)))
+
+    def changing(number, task, stop):
+        write(best=5)
+        return work(number, task, stop)
+
+    work = lab.work
+    monkeypatch.setattr(lab, "work", changing)
+    table = {"data": str(data), "arm": "arm", "outcome": "y"}
+    study = {
+        "runs": 100,
+        "horizon": 50,
+        "policies": ["naive-ucb"],
+        "worlds": [{"name": "table", "set": table}],
+    }
+    write(best=0.5)
+    with pytest.raises(InvalidValue, match=r"table, data=.*no longer what it was.*Run the sweep again\.$"):
+        truant.sweep(study, out=tmp_path / "out")
+    assert list((tmp_path / "out" / "parts").rglob("*.parquet")) == []
+    result = truant.sweep(study, out=tmp_path / "out")
+    world = truant.worlds.from_table(data, arm="arm", outcome="y")
+    same = truant.simulate(world, ["naive-ucb"], horizon=50, runs=100, seed=0)
+    assert result.rows[0]["regret_mean"] == pytest.approx(same.final[0].mean())
+
+
+def test_runs_are_named_by_all_that_decides_their_numbers():
+    naive, mar, point = Spec("naive-ucb"), Spec("mar-ucb"), Point(0, Spec("mar", {"K": 3}), 400)
+    task = Task(5, point, "instance", (naive, mar), 0, 100)
+    others = [
+        replace(task, seed=6),
+        replace(task, fingerprint="another"),
+        replace(task, first=100),
+        replace(task, runs=110),
+        replace(task, point=replace(point, horizon=401)),
+        replace(task, point=replace(point, delay=1)),
+        replace(task, point=replace(point, minimize=True)),
+        replace(task, point=replace(point, world=Spec("mar-low", {"K": 3}))),
+        replace(task, point=replace(point, world=Spec("mar", {"K": 4}))),
+    ]
+    policies = [naive, mar, Spec("mar-ucb", {"level": 2}), Spec("mar-ucb", {"level": "2"})]
+    keys = [*map(task.key, policies), *(other.key(naive) for other in others)]
+    assert len(set(keys)) == 13
+    assert replace(task, policies=(naive,)).key(naive) == keys[0]  # whoever else takes part
+    assert replace(task, point=replace(point, block=1)).key(naive) == keys[0]  # wherever it is asked for
+
+
+def test_two_spellings_are_one():
+    point = Point(0, Spec("mar", {"K": 3, "sd": 1}), 400)
+    task = Task(5, point, "instance", (), 0, 100)
+    spelled = [Spec.parse(text) for text in ("mar-ucb:level=1,kappa=2", " mar-ucb: kappa=2.0, level=1.0")]
+    assert task.key(spelled[0]) == task.key(spelled[1])
+    again = replace(task, point=replace(point, world=Spec("mar", {"sd": 1.0, "K": 3})))
+    assert again.key(spelled[0]) == task.key(spelled[0])
+
+
+@pytest.mark.parametrize(
+    ("policy", "factories"),
+    [
+        ("mar-ucb", [("assumption", "mar"), ("index", "ucb")]),
+        ("mediator-mar-thompson", [("assumption", "mediator-mar"), ("index", "thompson")]),
+        ("paper-mar", [("policy", "paper-mar")]),
+    ],
+)
+def test_the_code_is_that_of_the_task_the_world_and_the_parts_of_the_policy(monkeypatch, policy, factories):
+    asked = []
+    monkeypatch.setattr(task_module, "code_fingerprint", lambda *roots: asked.append(roots) or "code")
+    task_module._code.__wrapped__("confounded", policy)
+    found = [registry.find(kind, name).factory for kind, name in [("world", "confounded"), *factories]]
+    assert asked == [("truant.sweeps.task", *found)]
+
+
+def test_code_that_is_not_reached_decides_nothing():
+    reached = modules_reached("truant.sweeps.task", "truant.worlds.mar", "truant.assumptions.mar")
+    assert {"truant.play.loop", "truant.worlds.mar", "truant.sweeps.study", "truant.counts"} <= set(reached)
+    assert not {"truant.sweeps.page", "truant.lab.result", "truant.assumptions.likelihood"} & set(reached)
+
+
+def test_other_code_other_parts(study, counted, monkeypatch):
+    truant.sweep(study)
+    counted.clear()
+    monkeypatch.setattr("truant.sweeps.task._code", lambda *names: "another version")
+    truant.sweep(study)
+    assert sum(len(task.policies) * task.runs for task in counted) == 210 * PAIRS

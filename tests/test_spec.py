@@ -74,6 +74,7 @@ def test_what_is_no_text_is_refused():
 
 def test_deep_brackets_and_endless_numbers_are_texts_and_numbers():
     assert Spec.parse("x:a=" + "[" * 100_000).parameters == {"a": "[" * 100_000}
+    assert Spec.parse("x:a=" + "[" * 900 + "]" * 900).parameters == {"a": "[" * 900 + "]" * 900}
     assert Spec.parse(f"x:a=1{'0' * 5000}").parameters == {"a": math.inf}
 
 

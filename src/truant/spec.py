@@ -82,18 +82,11 @@ def _pieces(text: str) -> Iterator[tuple[str | None, Any]]:
     """Key (None where there is none) and value of each piece between commas; commas within JSON do not count."""
     rest: str | None = text
     while rest is not None:
-        json_value = _leading_json(rest)
-        key = None
-        if json_value is None:
-            before_comma = rest.partition(",")[0]
-            if "=" in before_comma:
-                key, _, rest = rest.partition("=")
-                json_value = _leading_json(rest)
-        if json_value is None:
-            plain, comma, after = rest.partition(",")
-            value, rest = _plain_value(plain.strip()), after if comma else None
-        else:
-            value, rest = json_value
+        key, found = None, _leading_json(rest)
+        if found is None and "=" in rest.partition(",")[0]:
+            key, _, rest = rest.partition("=")
+            found = _leading_json(rest)
+        value, rest = found or _leading_plain(rest)
         yield None if key is None else key.strip(), value
 
 
@@ -103,13 +96,20 @@ def _leading_json(text: str) -> tuple[Any, str | None] | None:
     if text[start : start + 1] not in ('"', "[", "{"):
         return None
     try:
-        value, end = json.JSONDecoder().raw_decode(text, start)
+        found, end = json.JSONDecoder().raw_decode(text, start)
+        value = _with_tuples(found)
     except (ValueError, RecursionError):
         return None
     after = text[end:].lstrip()
     if after and not after.startswith(","):
         return None
-    return _with_tuples(value), after[1:] if after else None
+    return value, after[1:] if after else None
+
+
+def _leading_plain(text: str) -> tuple[Any, str | None]:
+    """The value up to the first comma, and what is after it."""
+    plain, comma, after = text.partition(",")
+    return _plain_value(plain.strip()), after if comma else None
 
 
 def _with_tuples(value: Any) -> Any:
@@ -121,11 +121,8 @@ def _plain_value(text: str) -> Any:
         return _PYTHON_WORDS[text]
     try:
         return _with_tuples(json.loads(text))
-    except (
-        ValueError,
-        RecursionError,
-    ):  # no JSON, a number of thousands of digits, or deeply nested brackets
-        pass
+    except (ValueError, RecursionError):
+        pass  # no JSON, a number of thousands of digits, or deeply nested brackets
     try:
         return float(text)  # ".5" is not JSON
     except ValueError:
@@ -147,9 +144,8 @@ def written(value: Any) -> str:
 
 
 def _reads_as_itself(text: str) -> bool:
-    return (
-        bool(text) and not set(text) & set(',="[]{}') and text == text.strip() and _plain_value(text) == text
-    )
+    plain = bool(text) and not set(text) & set(',="[]{}') and text == text.strip()
+    return plain and _plain_value(text) == text
 
 
 def _as_json(value: Any) -> str:

@@ -54,14 +54,15 @@ def combine(assumption: Assumption, index: Index, name: str, summary: str = "") 
     return Policy(name, index, curve, assumption, summary=summary)
 
 
-def named(policy: str | Spec) -> Policy:
+def named(spec: str | Spec) -> Policy:
     """The policy of that name, with parameters as in `mar-ucb:level=cautious,first_pulls=5`; shown as it is written."""
-    spec = Spec.parse(policy) if isinstance(policy, str) else policy
-    parameters = dict(spec.parameters)
+    parsed = spec if isinstance(spec, Spec) else Spec.parse(spec)
+    parameters = dict(parsed.parameters)
     first_pulls = parameters.pop(FIRST_PULLS, None)
-    parts = parts_of(spec)
-    built = (_registered if len(parts) == 1 else _combined)(str(policy), parts, parameters)
-    return built if first_pulls is None else _begun(built, first_pulls)
+    parts = parts_of(parsed)
+    build = _registered if len(parts) == 1 else _combined
+    policy = build(str(spec), parts, parameters)
+    return policy if first_pulls is None else _begun(policy, first_pulls)
 
 
 def parts_of(spec: Spec) -> tuple[registry.Part, ...]:

@@ -9,22 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from truant import registry
 from truant.errors import InvalidValue, unknown
 from truant.play.run import rounds_late
 from truant.policies import named
-from truant.setting import LARGEST, switch, whole_number
+from truant.setting import switch, whole_number
 from truant.spec import Spec
-from truant.sweeps.study import Axis, Block, Choice, Study, at, shown
+from truant.sweeps.study import Axis, Block, Choice, Study, at
+from truant.sweeps.study_values import check_different, check_keys, settings_of, values_of
 from truant.sweeps.task import RUNS, tasks_of_a_point
-from truant.worlds.draws import number
 
 STUDY_KEYS = ("title", "description", "seed", "runs", "horizon", "delay", "minimize", "policies", "worlds")
 WORLD_KEYS = ("name", "title", "set", "vary", "horizon", "delay", "policies")
 POLICY_KEYS = ("name", "set", "vary")
-SPAN_KEYS = ("from", "to", "steps", "scale")
 MOST_TASKS = 1_000_000  # they are listed before they are handed out, some hundred bytes each
 MOST_CHOICES = 1_000  # policies of a world
 
@@ -43,10 +40,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
         raise InvalidValue(
             f"{name}: cannot be read ({error.strerror}); give the path of a TOML file."
         ) from None
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # TOML's own, or numbers and brackets that Python will not read
+    except (ValueError, RecursionError) as error:  # TOML's own, or what Python will not read
         raise InvalidValue(f"{name}: this is not valid TOML: {str(error).partition(';')[0]}.") from None
     return study_of(table, file=name, source=source)
 
@@ -54,7 +48,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
 def study_of(table: Mapping[str, Any], *, file: str = "study", source: str = "") -> Study:
     """A study from what its file says."""
     with at(file):
-        _known(table, STUDY_KEYS, "a study")
+        check_keys(table, STUDY_KEYS, "a study")
         for key, example in (("worlds", '[[worlds]] with name = "mar"'), ("policies", '["mar-ucb"]')):
             if key not in table and not (key == "policies" and _all_own_policies(table)):
                 raise InvalidValue(f"{key} is missing; a study needs it, e.g. {example}.")
@@ -84,10 +78,10 @@ def _block(number: int, entry: Any, study: Mapping[str, Any]) -> Block:
         table = {"name": entry} if isinstance(entry, str) else entry
         if not isinstance(table, Mapping):
             raise InvalidValue(f"a world must be a name or a table with a name, got {entry!r}.")
-        _known(table, WORLD_KEYS, "a world")
+        check_keys(table, WORLD_KEYS, "a world")
         name = _name(table, "mar")
         part = registry.find("world", name)
-        fixed, axes = _settings(table)
+        fixed, axes = settings_of(table)
         for key in [*fixed, *(key for axis in axes for key in axis.name.split(","))]:
             if key not in part.parameters:
                 raise unknown(f"parameter of world {name!r}:", key, part.parameters)
@@ -107,13 +101,11 @@ def _block(number: int, entry: Any, study: Mapping[str, Any]) -> Block:
 def _rounds(key: str, value: Any, at_least: int) -> tuple[int, ...]:
     """Numbers of rounds: one, a list or a span."""
     with at(key):
-        several = _values(value if isinstance(value, list | Mapping) else [value])
-        if isinstance(
-            value, Mapping
-        ):  # values between the ends of a span are rounded: 5,623.4 rounds cannot be
+        several = values_of(value if isinstance(value, list | Mapping) else [value])
+        if isinstance(value, Mapping):  # a span has values such as 5,623.4 between its ends
             several = tuple(round(number) for number in several)
         rounds = tuple(whole_number(key, number, at_least=at_least) for number in several)
-        _different(rounds)
+        check_different(rounds)
     return rounds
 
 
@@ -123,9 +115,9 @@ def _choices(number: int, entry: Any) -> Iterator[Choice]:
         table = {"name": entry} if isinstance(entry, str) else entry
         if not isinstance(table, Mapping):
             raise InvalidValue(f"a policy must be a name or a table with a name, got {entry!r}.")
-        _known(table, POLICY_KEYS, "a policy")
+        check_keys(table, POLICY_KEYS, "a policy")
         name = _name(table, "mar-ucb")
-        fixed, axes = _settings(table)
+        fixed, axes = settings_of(table)
         if _size(axes) > MOST_CHOICES:
             raise InvalidValue(
                 f"{name} varies in {_size(axes):,} ways, more than {MOST_CHOICES:,}; vary less, or in fewer steps."
@@ -150,72 +142,6 @@ def _with_parameters(name: str, parameters: Mapping[str, Any]) -> tuple[str, Spe
     return str(spec), spec
 
 
-def _settings(table: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Axis, ...]]:
-    """What is set, and what varies."""
-    fixed, vary = table.get("set", {}), table.get("vary", {})
-    for key, value in (("set", fixed), ("vary", vary)):
-        if not isinstance(value, Mapping):
-            raise InvalidValue(f"{key} must be a table, e.g. {key} = {{ gamma = 0.5 }}, got {value!r}.")
-    fixed = {key: _checked_value(f"set.{key}", value) for key, value in fixed.items()}
-    axes = []
-    for key, value in vary.items():
-        with at(f"vary.{key}"):
-            axes.append(Axis(",".join(part.strip() for part in key.split(",")), _values(value)))
-            _different(axes[-1].values)
-    names = [*fixed, *(name for axis in axes for name in axis.name.split(","))]
-    for name in names:
-        if names.count(name) > 1:
-            raise InvalidValue(f"{name} is given twice; a parameter is either set or varied, once.")
-    return fixed, tuple(axes)
-
-
-def _values(value: Any) -> tuple[Any, ...]:
-    """A list of values, or a span {from, to, steps, scale}."""
-    if isinstance(value, Mapping):
-        return _span(value)
-    if not isinstance(value, list) or not value:
-        raise InvalidValue(
-            f"must be a list of values, or {{ from = 0.1, to = 1.0, steps = 10 }}, got {value!r}."
-        )
-    return tuple(_checked_value("a value", item) for item in value)
-
-
-def _span(table: Mapping[str, Any]) -> tuple[float, ...]:
-    _known(table, SPAN_KEYS, "a span")
-    for key in ("from", "to", "steps"):
-        if key not in table:
-            raise InvalidValue(f"a span needs {key}, e.g. {{ from = 0.1, to = 1.0, steps = 10 }}.")
-    low, high = (number(end, table[end]) for end in ("from", "to"))
-    steps = whole_number("steps", table["steps"], at_least=2)
-    scale = table.get("scale", "linear")
-    if scale not in ("linear", "log"):
-        raise InvalidValue(f"scale must be 'linear' or 'log', got {scale!r}.")
-    if scale == "log" and min(low, high) <= 0:
-        raise InvalidValue(f"a logarithmic span must be above 0, got {low:g} to {high:g}.")
-    if steps > MOST_TASKS:
-        raise InvalidValue(f"steps must be at most {MOST_TASKS:,}, got {steps:,}.")
-    numbers = np.geomspace(low, high, steps) if scale == "log" else np.linspace(low, high, steps)
-    rounded = [float(f"{value:.12g}") for value in numbers]  # .3 and not .30000000000000004
-    return tuple(int(value) if value.is_integer() else value for value in rounded)
-
-
-def _checked_value(name: str, value: Any) -> Any:
-    """A number, a text, true or false, or a list of them, as a tuple."""
-    if isinstance(value, list):
-        return tuple(_checked_value(name, item) for item in value)
-    if isinstance(value, int) and abs(value) > LARGEST:
-        raise InvalidValue(f"{name} must be at most {LARGEST:,} as a whole number; write it as 1e30, or so.")
-    if not isinstance(value, bool | int | float | str):
-        raise InvalidValue(f"{name} must be a number, a text, true, false or a list of these, got {value!r}.")
-    return value
-
-
-def _different(values: Sequence[Any]) -> None:
-    if len(set(values)) < len(values):
-        twice = next(value for value in values if values.count(value) > 1)
-        raise InvalidValue(f"{shown(twice)} is there twice; name each once.")
-
-
 def _different_policies(choices: Sequence[Choice]) -> None:
     """No policy twice, however it is written."""
     names: dict[Spec, str] = {}
@@ -224,12 +150,6 @@ def _different_policies(choices: Sequence[Choice]) -> None:
             also = "" if names[spec] == name else f", once written {names[spec]}"
             raise InvalidValue(f"{name} is there twice{also}; name each once.")
         names[spec] = name
-
-
-def _known(table: Mapping[str, Any], keys: Sequence[str], of: str) -> None:
-    for key in table:
-        if key not in keys:
-            raise unknown(f"key of {of}:", key, keys)
 
 
 def _name(table: Mapping[str, Any], example: str) -> str:

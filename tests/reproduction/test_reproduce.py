@@ -323,7 +323,7 @@ def test_an_interrupt_keeps_the_finished_figures(tmp_path, monkeypatch):
 
     def interrupted(world, policies, **parameters):
         played.append(world)
-        if world == "mar-peaked":
+        if world.name == "mar-peaked":
             raise KeyboardInterrupt
         return truant.simulate(world, policies, **parameters)
 
@@ -344,7 +344,7 @@ def test_a_scene_is_simulated_once_for_all_figures_and_versions(tmp_path, monkey
     calls = []
 
     def counted(world, policies, **parameters):
-        calls.append((world, sorted(policies)))
+        calls.append((world.name, sorted(policies)))
         return truant.simulate(world, policies, **parameters)
 
     monkeypatch.setattr(work, "simulate", counted)

@@ -47,7 +47,7 @@ def smaller(file: Path) -> dict[str, Any]:
 
 def modules_of(study: Study) -> set[str]:
     """Where the worlds and policies of a study are written."""
-    policies = {choice.spec for block in study.blocks for choice in block.choices}
+    policies = {choice.name for block in study.blocks for choice in block.choices}
     return world_modules(*(block.world for block in study.blocks)) | policy_modules(*policies)
 
 

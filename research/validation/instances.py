@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from truant import registry
 from truant.worlds import World, make
 
 
 def world_named(spec: str, seed: int) -> World:
     """One instance of a world with parameters as in "mar:gamma=0.5,1.0"."""
-    name, parameters = registry.parse(spec)
-    return make(name, seed=seed, **parameters)
+    return make(spec, seed=seed)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from truant import registry, theory
+from truant import theory
 from truant.play.run import Plan
 from truant.policies import named
+from truant.spec import Spec
 
 
 def plan_named(spec: str, policies: list[str], horizon: int, seed: int) -> Plan:
     """The runs that `simulate` would make; regret is noted at the last round only."""
-    name, parameters = registry.parse(spec)
-    return Plan(name, parameters, [named(policy) for policy in policies], horizon, seed, np.array([horizon]))
+    built = [named(policy) for policy in policies]
+    return Plan(Spec.parse(spec), built, horizon, seed, np.array([horizon]))
 
 
 def yardsticks(world: str, assumption: str, horizon: int, runs: int, seed: int) -> list[float]:

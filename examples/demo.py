@@ -38,8 +38,8 @@ def main(folder: Path) -> None:
 
 def what_happened(simulation: Simulation) -> tuple[str, str]:
     """A verdict and its figures: a policy that has learned loses little in the second half of its rounds."""
-    table = simulation.table()
-    naive, ours = table.loc["naive-ucb"], table.loc["mar-ucb"]
+    rows = {row["policy"]: row for row in simulation.table().to_pylist()}
+    naive, ours = rows["naive-ucb"], rows["mar-ucb"]
     late = 1 - naive["regret_first_half_mean"] / naive["regret_mean"]
     factor = naive["regret_mean"] / ours["regret_mean"]
     figures = (

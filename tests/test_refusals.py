@@ -98,13 +98,31 @@ def test_a_file_with_rows_in_another_order_is_refused(saved):
         truant.Simulation.load(saved)
 
 
-@pytest.mark.parametrize("change", [{"policies": []}, {"policies": "ab"}, {"rounds": None}, {"more": 1}])
+@pytest.mark.parametrize("change", [{"policies": []}, {"policies": "ab"}, {"rounds": None}])
 def test_a_file_with_other_metadata_is_refused(saved, change):
-    table = pq.read_table(saved)
-    shared = json.loads(table.schema.metadata[b"truant.simulation"])
-    table = table.replace_schema_metadata({b"truant.simulation": json.dumps({**shared, **change})})
-    pq.write_table(table, saved)
+    changed_metadata(saved, change)
     with pytest.raises(InvalidValue, match="is damaged"):
+        truant.Simulation.load(saved)
+
+
+def changed_metadata(path, change):
+    table = pq.read_table(path)
+    shared = json.loads(table.schema.metadata[b"truant"])
+    pq.write_table(table.replace_schema_metadata({b"truant": json.dumps({**shared, **change})}), path)
+
+
+def test_a_file_of_another_schema_is_refused_and_further_fields_are_not(saved):
+    changed_metadata(saved, {"more": 1})  # within a schema, fields are only added
+    assert truant.Simulation.load(saved).runs == 3
+    changed_metadata(saved, {"schema": "truant/simulation-runs/2", "truant": "9.1"})
+    with pytest.raises(
+        InvalidValue, match=r"at most truant/simulation-runs/1, got .*/2' of truant 9\.1; install a"
+    ):
+        truant.Simulation.load(saved)
+    changed_metadata(saved, {"schema": "truant/sweep-runs/1"})
+    with pytest.raises(
+        InvalidValue, match=r"must be truant/simulation-runs/1, got 'truant/sweep-runs/1'; it is"
+    ):
         truant.Simulation.load(saved)
 
 
@@ -175,7 +193,7 @@ def test_a_broken_part_of_another_package_harms_nothing_else(tmp_path, monkeypat
     from click.testing import CliRunner
 
     listing = CliRunner().invoke(cli, ["worlds", "--json"])
-    rows = {row["name"]: row["summary"] for row in json.loads(listing.output)}
+    rows = {row["name"]: row["summary"] for row in json.loads(listing.output)["worlds"]}
     assert "of broken cannot be loaded" in rows["lost"]
     assert "mar" in rows
     with pytest.raises(InvalidValue, match="The world 'lost' of broken cannot be loaded"):

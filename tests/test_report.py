@@ -110,8 +110,8 @@ def test_charts_draw_the_estimates_of_the_analysis(analysis, page):
         row for rows in data["charts"]["estimates"]["datasets"].values() for row in rows if "estimate" in row
     ]
     drawn = {(row["arm"], row["assumption"]): row["mean"] for row in rows}
-    table = analysis.table()
-    assert drawn == {(row.arm, row.assumption): row.mean for row in table.itertuples()}
+    table = analysis.table().to_pylist()
+    assert drawn == {(row["arm"], row["assumption"]): row["mean"] for row in table}
     assert data["dark"] == DARK
 
 

@@ -3,38 +3,10 @@
 import pandas as pd
 import pytest
 
+from tests.charts.tables import CELLS, CURVE, ESTIMATES
 from truant.charts import COLOURS, DARK, estimates_chart, missing_heatmap, save_chart, tipping_chart
 from truant.charts.style import FAINT, GRID, INK, NEUTRAL
 from truant.errors import InvalidValue
-
-ESTIMATES = pd.DataFrame(
-    [
-        ("a", "naive", 0.30, 0.25, 0.35),
-        ("a", "mar", 0.40, 0.30, 0.50),
-        ('b"]', "naive", 0.35, 0.30, 0.40),
-        ('b"]', "mar", 0.20, 0.10, float("nan")),
-    ],
-    columns=["arm", "assumption", "mean", "low", "high"],
-)
-CELLS = pd.DataFrame(
-    [
-        ("a", "low", 10, 0.5),
-        ("a", "missing", 4, 0.25),
-        ("b", "low", 0, None),
-        ("b", "missing", 1200, 0.1),
-        ("b", "missing", 7, 1.0),
-    ],
-    columns=["arm", "mediator", "pulls", "missing_share"],
-)
-CURVE = pd.DataFrame(
-    {
-        "shift": [0.0, 1.0, 2.0],
-        "value": [0.6, 0.4, 0.2],
-        "low": [0.5, 0.3, 0.1],
-        "high": [0.7, 0.5, 0.3],
-        "runner_up": [0.5, 0.5, 0.5],
-    }
-)
 
 
 def layers(spec, mark):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.charts.tables import curves
 from truant.charts import (
     COLOURS,
     DARK,
@@ -21,15 +22,6 @@ from truant.charts import (
     spread,
 )
 from truant.errors import InvalidValue
-
-
-def curves(finals, rounds=(100, 200, 400), sd=0.3):
-    rows = []
-    for policy, final in finals.items():
-        for r in rounds:
-            mean = final * r / rounds[-1]
-            rows.append((policy, r, mean, mean * (1 - sd), mean * (1 + sd)))
-    return pd.DataFrame(rows, columns=["policy", "round", "mean", "low", "high"])
 
 
 def values(spec, mark):

@@ -5,18 +5,10 @@ import json
 import pandas as pd
 import pytest
 
+from tests.charts.tables import LINES, WINNERS
 from truant.charts import COLOURS
 from truant.charts.sweep import parameter_chart, regret_heatmap, regret_span, winner_map
 from truant.errors import InvalidValue
-
-LINES = pd.DataFrame(
-    [
-        (p, x, m, m * 0.9, m * 1.1)
-        for p, m0 in (("a", 10.0), ("b", 90.0))
-        for x, m in ((1, m0), (2, m0 + 5), (4, m0 + 9))
-    ],
-    columns=["policy", "x", "mean", "low", "high"],
-)
 
 
 def layer(chart, mark):
@@ -92,17 +84,8 @@ def test_a_heat_map_has_the_figures_and_the_best():
 
 
 def test_a_map_of_winners():
-    cells = pd.DataFrame(
-        {
-            "x": ["2", "5", "8"],
-            "y": ["", "", ""],
-            "winner": ["mar-ucb", "naive-ucb", "mar-ucb"],
-            "as_good": [[], ["mar-ucb"], []],
-            "ratio": [1.5, 1.01, None],
-        }
-    )
     policies = ["naive-ucb", "mar-thompson", "mar-ucb"]
-    rows, encoding = layer(winner_map(cells, x="K", y="", policies=policies), "rect")
+    rows, encoding = layer(winner_map(WINNERS, x="K", y="", policies=policies), "rect")
     assert [r["letters"] for r in rows] == ["C", "A≈C", "C"]
     assert [r["margin"] for r in rows] == ["×1.5", "×1.01", ""]
     assert [r["clear"] for r in rows] == [True, False, True]

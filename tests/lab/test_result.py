@@ -4,7 +4,8 @@ import io
 import json
 
 import numpy as np
-import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
@@ -38,6 +39,10 @@ def made_up(policies=("naive-ucb", "mar-ucb", "oracle-ucb"), runs=7, horizon=100
     return Simulation(**(fields | changes))
 
 
+def by_policy(simulation):
+    return {row["policy"]: row for row in simulation.table().to_pylist()}
+
+
 def test_summary_has_the_promised_keys_and_figures():
     simulation = made_up()
     summary = json.loads(json.dumps(simulation.summary()))  # plain values only
@@ -69,13 +74,14 @@ def test_summary_has_the_promised_keys_and_figures():
 
 def test_table_pairs_runs_with_the_first_policy():
     simulation = made_up()
-    table = simulation.table()
-    assert list(table.index) == simulation.policies
+    assert simulation.table().column_names[:2] == ["policy", "regret_mean"]
+    table = by_policy(simulation)
+    assert list(table) == simulation.policies
     difference = simulation.regret[1, :, -1] - simulation.regret[0, :, -1]
-    assert table.loc["mar-ucb", "difference_mean"] == pytest.approx(difference.mean())
-    assert table.loc["mar-ucb", "difference_se"] == pytest.approx(difference.std(ddof=1) / np.sqrt(7))
-    assert table.loc["naive-ucb", "difference_mean"] == 0
-    assert table.loc["naive-ucb", "difference_se"] == 0
+    assert table["mar-ucb"]["difference_mean"] == pytest.approx(difference.mean())
+    assert table["mar-ucb"]["difference_se"] == pytest.approx(difference.std(ddof=1) / np.sqrt(7))
+    assert table["naive-ucb"]["difference_mean"] == 0
+    assert table["naive-ucb"]["difference_se"] == 0
 
 
 def test_share_of_runs_far_above_the_median():
@@ -83,15 +89,16 @@ def test_share_of_runs_far_above_the_median():
     regret[0, 0, 1] = 10.5
     regret[0, 1, 1] = 9.5
     simulation = made_up(["mar-ucb"], runs=10, rounds=[500, 1000], regret=regret)
-    assert simulation.table().loc["mar-ucb", "share_above_10x_median"] == pytest.approx(0.1)
+    assert by_policy(simulation)["mar-ucb"]["share_above_10x_median"] == pytest.approx(0.1)
 
 
 def test_one_run_has_no_spread():
     table = made_up(runs=1).table()
-    assert (table["regret_sd"] == 0).all()
-    assert table["difference_se"].isna().all()
+    assert table["regret_sd"].to_pylist() == [0, 0, 0]
+    assert table["difference_se"].to_pylist() == [None] * 3
+    assert table.schema.field("difference_se").type == pa.float64()
     assert made_up(runs=1).summary()["policies"][0]["regret"]["sd"] == 0.0
-    assert (made_up(runs=1).curves()["sd"] == 0).all()
+    assert set(made_up(runs=1).curves()["sd"].to_pylist()) == {0}
 
 
 def test_arms_that_share_the_best_mean_all_count_as_best():
@@ -104,25 +111,39 @@ def test_arms_that_share_the_best_mean_all_count_as_best():
 def test_curves_and_long_are_tidy():
     simulation = made_up()
     curves, long = simulation.curves(), simulation.long()
-    assert list(curves.columns) == ["policy", "round", "mean", "sd", "low", "high"]
-    assert len(curves) == 3 * len(simulation.rounds)
-    grouped = long.groupby(["policy", "round"], sort=False)["regret"].agg(["mean", "std"]).reset_index()
-    pd.testing.assert_series_equal(curves["mean"], grouped["mean"])
-    pd.testing.assert_series_equal(curves["sd"], grouped["std"], check_names=False)
-    np.testing.assert_allclose(curves["high"] - curves["low"], 2 * curves["sd"])
-    row = long[(long["policy"] == "mar-ucb") & (long["run"] == 2) & (long["round"] == 500)]
-    assert row["regret"].item() == simulation.regret[1, 2, simulation.rounds.tolist().index(500)]
+    assert curves.column_names == ["policy", "round", "mean", "sd", "low", "high"]
+    assert long.column_names == ["policy", "run", "round", "regret"]
+    assert curves.num_rows == 3 * len(simulation.rounds)
+    grouped = long.group_by(["policy", "round"]).aggregate([("regret", "mean")]).to_pylist()
+    means = {(row["policy"], row["round"]): row["regret_mean"] for row in grouped}
+    assert {(row["policy"], row["round"]): row["mean"] for row in curves.to_pylist()} == pytest.approx(means)
+    np.testing.assert_array_equal(curves["sd"], simulation.regret.std(axis=1, ddof=1).ravel())
+    np.testing.assert_allclose(np.subtract(curves["high"], curves["low"]), 2 * curves["sd"].to_numpy())
+    place = simulation.rounds.tolist().index(500)
+    row = {"policy": "mar-ucb", "run": 2, "round": 500, "regret": simulation.regret[1, 2, place]}
+    assert row in long.to_pylist()
 
 
 def test_arms_has_a_row_per_policy_run_and_arm():
     simulation = made_up()
-    arms = simulation.arms()
+    arms = simulation.arms().to_pylist()
     assert len(arms) == 3 * 7 * 3
-    row = arms[(arms["policy"] == "oracle-ucb") & (arms["run"] == 6) & (arms["arm"] == 2)].iloc[0]
-    assert row["pulls"] == simulation.pulls[2, 6, 2]
-    assert row["mean"] == simulation.means[6, 2]
-    assert row["estimate"] == simulation.estimates[2, 6, 2]
-    assert np.isnan(arms.iloc[0]["estimate"])
+    assert arms[-1] == {
+        "policy": "oracle-ucb",
+        "run": 6,
+        "arm": 2,
+        "pulls": simulation.pulls[2, 6, 2],
+        "mean": simulation.means[6, 2],
+        "estimate": simulation.estimates[2, 6, 2],
+    }
+    assert arms[0]["estimate"] is None  # NaN: there is none
+
+
+def test_tables_go_to_other_libraries():
+    table = made_up().table()
+    assert pl.from_arrow(table)["regret_mean"].to_list() == table["regret_mean"].to_pylist()
+    frame = table.to_pandas().set_index("policy")
+    assert frame.loc["mar-ucb", "regret_mean"] == by_policy(made_up())["mar-ucb"]["regret_mean"]
 
 
 @pytest.mark.parametrize(("runs", "horizon", "arms"), [(7, 1000, 3), (1, 1, 1), (2, 3, 4)])
@@ -136,7 +157,7 @@ def test_a_saved_file_gives_everything_back(tmp_path, runs, horizon, arms):
         np.testing.assert_array_equal(found, kept)
     for name in ("world", "parameters", "horizon", "seed", "policies", "runs"):
         assert getattr(loaded, name) == getattr(simulation, name)
-    pd.testing.assert_frame_equal(loaded.table(), simulation.table())
+    assert loaded.table().equals(simulation.table())
 
 
 def test_others_can_read_the_file(tmp_path):
@@ -173,7 +194,7 @@ def test_what_is_no_saved_simulation_is_refused(tmp_path):
     (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InvalidValue, match="Cannot read"):
         Simulation.load(tmp_path / "cut.parquet")
-    pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "other.parquet")
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
     with pytest.raises(InvalidValue, match="not one that a simulation was saved to"):
         Simulation.load(tmp_path / "other.parquet")
 
@@ -214,8 +235,11 @@ def test_representations_show_the_table():
         assert "gamma = 0.5–1.0" in text
         assert "1,000 rounds, 7 runs" in text
         assert all(name in text for name in (*simulation.policies, "regret_mean", "difference_se"))
-    mean = simulation.table().loc["mar-ucb", "regret_mean"]
+    mean = by_policy(simulation)["mar-ucb"]["regret_mean"]
     assert f"{mean:.4g}" in repr(simulation)
+    hostile = made_up(["<b>bold</b>"])
+    assert "<b>" not in hostile._repr_html_()
+    assert "&lt;b&gt;bold" in hostile._repr_html_()
 
 
 def printed(simulation, width):

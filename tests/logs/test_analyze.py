@@ -57,7 +57,7 @@ def test_pbc():
     table = datasets.pbc()
     whole = truant.analyze(table, arm="trt", mediator="dead", outcome="time")
     assert [f"{arm.naive.mean:.0f}" for arm in whole.arms] == ["2016", "1997"]
-    dropped = truant.analyze(table.dropna(), arm="trt", mediator="dead", outcome="time")
+    dropped = truant.analyze(table.drop_null(), arm="trt", mediator="dead", outcome="time")
     assert [f"{arm.naive.mean:.0f}" for arm in dropped.arms] == ["1957", "2000"]
     assert whole.rows == 312
     assert dropped.rows == 276

@@ -21,11 +21,13 @@ from truant.analysis.labels import Labels
 from truant.analysis.sensitivity import Tipping, missing_shares, pooled_sd, tipping, tipping_curve
 from truant.assumptions.mcar import Mcar
 from truant.counts import OBSERVED, PULLS, Counts
+from truant.documents import document
 from truant.errors import InvalidValue, NotIdentified, unknown
 from truant.setting import Setting, finite
+from truant.tables.arrow import make_table
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pyarrow as pa
 
 ADJUSTMENT = "Dunnett: the intervals of all differences to the control hold together at the stated level"
 
@@ -104,13 +106,11 @@ class Analysis:
         """Everything but the counts, as plain values for JSON."""
         plain: dict[str, Any] = _plain(self)
         adjustment = ADJUSTMENT if self.control is not None else None
-        return plain | {"minimize": self.minimize, "adjustment": adjustment}
+        return document("analysis", 1, plain | {"minimize": self.minimize, "adjustment": adjustment})
 
-    def table(self) -> pd.DataFrame:
+    def table(self) -> pa.Table:
         """One row for each arm and assumption (the naive mean among them)."""
-        import pandas as pd
-
-        rows = []
+        rows: list[dict[str, Any]] = []
         for arm in self.arms:
             own = {key: getattr(arm, key) for key in ("arm", "pulls", "observed", "missing_share")}
             if arm.naive:
@@ -122,7 +122,8 @@ class Analysis:
                     {**own, "assumption": name, **values}
                     | {f"difference_{key}": value for key, value in change.items()}
                 )
-        return pd.DataFrame(rows)
+        names = dict.fromkeys(name for row in rows for name in row)
+        return make_table({name: [row.get(name) for row in rows] for name in names})
 
 
 def analyze_counts(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import numpy as np
+import numpy.typing as npt
 
+from truant.charts.columns import Columns, chart_columns, chart_data, in_order, reals, taken
 from truant.charts.style import (
     COLOURS,
     FAINT,
@@ -25,10 +28,7 @@ from truant.charts.style import (
     styled_axis,
     styled_title,
 )
-from truant.errors import InvalidValue
-
-if TYPE_CHECKING:
-    import pandas as pd
+from truant.tables.arrow import as_arrow
 
 STAR = "\N{BLACK STAR}"
 NAIVE = "naive"
@@ -37,8 +37,8 @@ Format = Callable[[float], str]
 
 
 def estimates_chart(
-    estimates: pd.DataFrame,
-    bounds: pd.DataFrame | None = None,
+    estimates: Any,
+    bounds: Any = None,
     *,
     title: str = "",
     subtitle: str = "",
@@ -51,23 +51,25 @@ def estimates_chart(
 
     Parameters
     ----------
-    estimates : columns arm, assumption, mean, low, high, in the order to be drawn; `naive` is drawn in grey.
-    bounds : columns arm, low, high: the worst and the best that can be, drawn as a pale bar behind.
+    estimates : table of any library with columns arm, assumption, mean, low, high, in the order to be drawn;
+        `naive` is drawn in grey.
+    bounds : table with columns arm, low, high: the worst and the best that can be, drawn as a pale bar behind.
     title, subtitle : above the chart.
     label : writes a mean.
     outcome : what the axis is called.
     minimize : the lowest mean wins.
     width : of the plot in pixels, or "container".
     """
-    data = _rows(_needed(estimates, "estimates", "arm", "assumption", "mean", "low", "high"), label, minimize)
-    names = list(dict.fromkeys(data["assumption"].dropna()))
-    layers = _behind(data, bounds)
-    low, high = _reach([data[["mean", "low", "high"]], *(layer.data[["low", "high"]] for layer in layers)])
+    needed = ("arm", "assumption", "mean", "low", "high")
+    labels, data = _rows(chart_columns(estimates, "estimates", *needed), label, minimize)
+    names = in_order(data["assumption"])
+    behind = _behind(data, bounds)
+    low, high = _reach(data["mean"], data["low"], data["high"], behind["low"], behind["high"])
     scale = alt.Scale(domain=[low, high + 0.14 * (high - low)], nice=False, zero=False)  # room for the label
-    y = alt.Y("row:O", title=None, sort=None, scale=alt.Scale(domain=list(data["row"]), padding=0))
-    y = y.axis(_arm_axis(data))
+    places = alt.Scale(domain=list(range(len(labels))), padding=0)
+    y = alt.Y("row:O", title=None, sort=None, scale=places).axis(_arm_axis(labels, data["row"]))
     x = alt.X("low:Q", title=outcome, scale=scale).axis(styled_axis(tickCount=6, domain=False, ticks=False))
-    drawn = data.dropna(subset=["assumption"])
+    drawn = chart_data(data)
     colour, shape = _looks(names)
     base = alt.Chart(drawn).encode(
         y=y, color=colour, tooltip=_tips(("arm", "assumption", "estimate", "note"))
@@ -85,43 +87,39 @@ def estimates_chart(
         .mark_text(**_letters(INK, align="right", dx=-5, text=STAR))
     )
     star = star.encode(x=x, y=y)
-    pale = [layer.encode(x=x, x2="high:Q") for layer in layers]
-    return _framed(
-        [*pale, bars, points, plain, best, star], title, subtitle, width=width, height=ROW * len(data)
-    )
+    layers = [*_pale_bars(behind, x, places), bars, points, plain, best, star]
+    return _framed(layers, title, subtitle, width=width, height=ROW * len(labels))
 
 
 def missing_heatmap(
-    cells: pd.DataFrame, *, title: str = "", subtitle: str = "", mediator: str = "mediator"
+    cells: Any, *, title: str = "", subtitle: str = "", mediator: str = "mediator"
 ) -> alt.LayerChart:
     """Share of missing outcomes by arm and mediator, with the figures in the cells.
 
     Parameters
     ----------
-    cells : columns arm, mediator, pulls, missing_share (None where there are no pulls), arm by arm; the last
-        column of the chart is the last mediator, which is "missing" where the mediator itself is missing.
+    cells : table with columns arm, mediator, pulls, missing_share (None where there are no pulls), arm by arm;
+        the last column of the chart is the last mediator, which is "missing" where the mediator itself is missing.
     title, subtitle : above the chart.
     mediator : what the columns are called.
     """
-    data = _needed(cells, "cells", "arm", "mediator", "pulls", "missing_share").copy()
-    # a level may itself be called "missing": the second of that name is another column
-    again = data.groupby(["arm", "mediator"], sort=False).cumcount()
-    data["mediator"] = [f"{name}{' ' * int(n)}" for name, n in zip(data["mediator"], again, strict=True)]
-    data["missing_share"] = data["missing_share"].astype(float)
-    most = float(np.nanmax(data["missing_share"].fillna(0))) or 1.0
-    data["share"] = [_percent(share) for share in data["missing_share"]]
-    data["size"] = [f"n = {pulls:,}" if pulls else "" for pulls in data["pulls"]]
-    data["dark"] = data["missing_share"] > 0.64 * most  # where light letters read better than dark ones
+    data = chart_columns(cells, "cells", "arm", "mediator", "pulls", "missing_share")
+    data["mediator"] = _told_apart(data["arm"], data["mediator"])
+    shares = data["missing_share"] = reals(data["missing_share"])
+    most = float(np.max(np.nan_to_num(shares))) or 1.0
+    data["share"] = np.array([_percent(share) for share in shares], object)
+    data["size"] = np.array([f"n = {pulls:,}" if pulls else "" for pulls in data["pulls"].tolist()], object)
+    data["dark"] = shares > 0.64 * most  # where light letters read better than dark ones
     columns = _longest_order(data)
     step = int(np.clip(520 / len(columns), 66, 130))
     style = {"labelExpr": "datum.value", "labelColor": INK, "ticks": False, "domain": False, "grid": False}
     x = alt.X("mediator:N", sort=columns, title=mediator)
     x = x.axis(styled_axis(**style, orient="top", labelAngle=0, labelLimit=step - 4, labelPadding=6))
-    y = alt.Y("arm:N", sort=list(dict.fromkeys(data["arm"])), title=None)
+    y = alt.Y("arm:N", sort=in_order(data["arm"]), title=None)
     y = y.axis(styled_axis(**style, labelLimit=170, labelPadding=8, labelFontSize=12))
     tips = _tips(("arm", "mediator", "pulls", "share"))
     cell = (
-        alt.Chart(data.dropna(subset=["missing_share"]))
+        alt.Chart(chart_data(taken(data, ~np.isnan(shares))))
         .mark_rect(cornerRadius=3)
         .encode(
             x=x.scale(paddingInner=0.04),
@@ -133,14 +131,14 @@ def missing_heatmap(
         )
     )
     ink = alt.condition("datum.dark", alt.value(ON_HEAT[1]), alt.value(ON_HEAT[0]))
-    words = alt.Chart(data).encode(x=x, y=y, color=ink)
+    words = alt.Chart(chart_data(data)).encode(x=x, y=y, color=ink)
     share = words.mark_text(font=FONT, fontSize=12, fontWeight=600, dy=-6).encode(text="share:N")
     size = words.mark_text(font=FONT, fontSize=10, dy=8).encode(text="size:N")
     return _framed([cell, share, size], title, subtitle, width=alt.Step(step), height=alt.Step(38))
 
 
 def tipping_chart(
-    curve: pd.DataFrame,
+    curve: Any,
     *,
     winner: str,
     runner_up: str,
@@ -158,7 +156,7 @@ def tipping_chart(
 
     Parameters
     ----------
-    curve : columns shift, value, low, high, runner_up.
+    curve : table with columns shift, value, low, high, runner_up.
     winner, runner_up : names of the two arms.
     shift, shift_in_sd : the tipping point.
     worst : the winner's value if all its missing outcomes were the worst possible; beyond is shaded.
@@ -167,17 +165,16 @@ def tipping_chart(
     colour : of the winner.
     width, height : of the plot in pixels; the width may be "container".
     """
-    data = _needed(curve, "curve", "shift", "value", "low", "high", "runner_up")
-    low, high = _reach([data[["value", "low", "high", "runner_up"]]])
+    data = chart_columns(curve, "curve", "shift", "value", "low", "high", "runner_up")
+    low, high = _reach(*(data[name] for name in ("value", "low", "high", "runner_up")))
     scale = alt.Scale(domain=[low, high + 0.12 * (high - low)], nice=False, zero=False)
-    reach = float(data["shift"].max())
-    x_scale = alt.Scale(domain=[0, reach], nice=False)
-    rises = data["value"].iloc[-1] > data["value"].iloc[0]  # where less is better
+    x_scale = alt.Scale(domain=[0, float(np.nanmax(data["shift"]))], nice=False)
+    rises = data["value"][-1] > data["value"][0]  # where less is better
     x = alt.X("shift:Q", scale=x_scale, title=f"missing outcomes {'raised' if rises else 'lowered'} by")
     x = x.axis(styled_axis(grid=False, tickCount=5))
     y = alt.Y("value:Q", title="value of the arm", scale=scale)
     y = y.axis(styled_axis(domain=False, ticks=False, tickCount=5))
-    base = alt.Chart(data).encode(x=x)
+    base = alt.Chart(chart_data(data)).encode(x=x)
     band = base.mark_area(opacity=0.16, color=colour, clip=True)
     band = band.encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
     line = base.mark_line(strokeWidth=2.4, color=colour, clip=True).encode(y=y)
@@ -202,54 +199,67 @@ def look_of(names: Sequence[str], name: str) -> str:
     return NEUTRAL if name == NAIVE else COLOURS[others.index(name) % len(COLOURS)]
 
 
-def _rows(estimates: pd.DataFrame, label: Format, minimize: bool) -> pd.DataFrame:
-    """A row of the chart for each estimate, and one above them for the arm's name."""
-    import pandas as pd
-
-    means = estimates.groupby("assumption", sort=False)["mean"]
-    best = means.idxmin() if minimize else means.idxmax()
-    contest = estimates["arm"].nunique() > 1
+def _rows(estimates: Columns, label: Format, minimize: bool) -> tuple[list[str], Columns]:
+    """A label for each row of the chart, the arms' own among them; and the estimates with the number of their row."""
+    best = _best_rows(estimates, minimize)
+    labels: list[str] = []
     rows: list[dict[str, Any]] = []
-    for arm, part in estimates.groupby("arm", sort=False):
-        rows.append({"arm": arm, "name": str(arm), "assumption": None})
-        for i, row in part.iterrows():
-            wins = contest and i in best.to_numpy()
-            known = np.isfinite([row["low"], row["high"]]).all()
-            ends = (
-                {"low": row["low"], "high": row["high"]}
-                if known
-                else {"low": row["mean"], "high": row["mean"]}
-            )
-            text = label(row["mean"])
-            rows.append(
-                {"arm": arm, "name": row["assumption"], "assumption": row["assumption"], "mean": row["mean"]}
-                | ends
-                | {
-                    "best": wins,
-                    "text": text,
-                    "estimate": f"{text} [{label(row['low'])}, {label(row['high'])}]",
-                }
-                | {"note": "best arm under this assumption" if wins else ""}
-            )
-    return pd.DataFrame(rows).assign(row=range(len(rows)))
+    for arm in in_order(estimates["arm"]):
+        labels.append(str(arm))
+        for i in np.flatnonzero(estimates["arm"] == arm):
+            assumption, mean = estimates["assumption"][i], estimates["mean"][i]
+            low, high = estimates["low"][i], estimates["high"][i]
+            text = label(mean)
+            known = bool(np.isfinite([low, high]).all())
+            row = {"arm": arm, "name": assumption, "assumption": assumption, "mean": mean}
+            row |= {"low": low, "high": high} if known else {"low": mean, "high": mean}
+            row |= {"best": i in best, "text": text, "estimate": f"{text} [{label(low)}, {label(high)}]"}
+            row |= {"note": "best arm under this assumption" if i in best else "", "row": len(labels)}
+            labels.append(str(assumption))
+            rows.append(row)
+    return labels, {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
-def _behind(data: pd.DataFrame, bounds: pd.DataFrame | None) -> list[alt.Chart]:
-    """The pale bars of the worst-case bounds, behind all rows of an arm."""
-    if bounds is None or bounds.empty:
+def _best_rows(estimates: Columns, minimize: bool) -> set[int]:
+    """The row of the winner of each assumption; none if there is only one arm."""
+    if len(in_order(estimates["arm"])) < 2:
+        return set()
+    means = reals(estimates["mean"]) * (-1 if minimize else 1)
+    best = set()
+    for assumption in in_order(estimates["assumption"]):
+        rows = np.flatnonzero((estimates["assumption"] == assumption) & ~np.isnan(means))
+        best |= {int(rows[np.argmax(means[rows])])} if len(rows) else set()
+    return best
+
+
+def _behind(data: Columns, bounds: Any) -> Columns:
+    """The worst-case bounds of each arm that has some, with the first and the last row of the arm."""
+    found: dict[str, list[Any]] = {name: [] for name in ("arm", "first", "last", "low", "high")}
+    if bounds is not None and as_arrow(bounds).num_rows:
+        given = chart_columns(bounds, "bounds", "arm", "low", "high")
+        for arm in in_order(data["arm"]):
+            rows = data["row"][data["arm"] == arm]
+            for i in np.flatnonzero(given["arm"] == arm):
+                values = (arm, rows.min(), rows.max(), given["low"][i], given["high"][i])
+                for column, value in zip(found.values(), values, strict=True):
+                    column.append(value)
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def _pale_bars(behind: Columns, x: alt.X, places: alt.Scale) -> list[alt.Chart]:
+    """A pale bar behind all rows of an arm."""
+    if not len(behind["arm"]):
         return []
-    span = data.dropna(subset=["assumption"]).groupby("arm", sort=False)["row"].agg(first="min", last="max")
-    rows = span.reset_index().merge(bounds[["arm", "low", "high"]], on="arm")
-    bar = alt.Chart(rows).mark_rect(color=PALE, cornerRadius=3, tooltip=None)
-    domain = alt.Scale(domain=list(data["row"]), padding=0)
-    return [bar.encode(y=alt.Y("first:O", bandPosition=0, scale=domain), y2=alt.Y2("last:O", bandPosition=1))]
+    bar = alt.Chart(chart_data(behind)).mark_rect(color=PALE, cornerRadius=3, tooltip=None)
+    y, y2 = alt.Y("first:O", bandPosition=0, scale=places), alt.Y2("last:O", bandPosition=1)
+    return [bar.encode(x=x, x2="high:Q", y=y, y2=y2)]
 
 
-def _arm_axis(data: pd.DataFrame) -> alt.Axis:
-    """The arm's name in bold above the names of its assumptions."""
+def _arm_axis(labels: Sequence[str], rows: npt.NDArray[Any]) -> alt.Axis:
+    """The arm's name in bold above the names of its assumptions, which are these rows."""
     # as JSON, so that quotes in a name cannot end the text; Vega reads the same escapes
-    names = json.dumps(list(data["name"]))
-    heads = json.dumps([int(row) for row in data.loc[data["assumption"].isna(), "row"]])
+    names = json.dumps(labels)
+    heads = json.dumps(sorted(set(range(len(labels))) - set(rows.tolist())))
     is_head = f"indexof({heads}, datum.value) >= 0"
     return styled_axis(
         labelExpr=f"{names}[datum.value]",
@@ -276,36 +286,31 @@ def _looks(names: Sequence[str]) -> tuple[alt.Color, alt.Shape]:
     )
 
 
-def _impossible(data: pd.DataFrame, worst: float | None, scale: alt.Scale) -> list[alt.Chart]:
+def _impossible(data: Columns, worst: float | None, scale: alt.Scale) -> list[alt.Chart]:
     """A shade over shifts that would take missing outcomes out of their range."""
-    import pandas as pd
-
-    first, last = data.iloc[0], data.iloc[-1]
-    slope = (first["value"] - last["value"]) / (
-        last["shift"] - first["shift"]
-    )  # below 0 where less is better
+    shifts, values = data["shift"], data["value"]
+    slope = (values[0] - values[-1]) / (shifts[-1] - shifts[0])  # below 0 where less is better
     if worst is None or slope == 0:
         return []
-    start = max((first["value"] - worst) / slope, 0.0)
-    if start >= last["shift"]:
+    start = max((values[0] - worst) / slope, 0.0)
+    if start >= shifts[-1]:
         return []
-    rows = pd.DataFrame([{"start": start, "stop": last["shift"], "text": "impossible"}])
+    rows = chart_data({"start": [start], "stop": [shifts[-1]], "text": ["impossible"]})
     base = alt.Chart(rows).encode(x=alt.X("stop:Q", scale=scale))
     shade = base.mark_rect(color=PALE, tooltip="missing outcomes would be beyond the worst possible one")
     words = base.mark_text(**_letters(FAINT, align="right", dx=-5, baseline="top", fontStyle="italic"))
     return [shade.encode(x2="start:Q"), words.encode(text="text:N", y=alt.value(26))]
 
 
-def _names(data: pd.DataFrame, winner: str, runner_up: str, scale: alt.Scale, colour: str) -> list[alt.Chart]:
+def _names(data: Columns, winner: str, runner_up: str, scale: alt.Scale, colour: str) -> list[alt.Chart]:
     """The winner's name above the start of its line, the runner-up's above the end of its own."""
-    import pandas as pd
-
-    first, last = data.iloc[0], data.iloc[-1]
-    rows = pd.DataFrame(
-        [
-            {"shift": first["shift"], "at": first["value"], "text": _clipped(winner), "end": False},
-            {"shift": last["shift"], "at": last["runner_up"], "text": _clipped(runner_up), "end": True},
-        ]
+    rows = chart_data(
+        {
+            "shift": [data["shift"][0], data["shift"][-1]],
+            "at": [data["value"][0], data["runner_up"][-1]],
+            "text": [_clipped(winner), _clipped(runner_up)],
+            "end": [False, True],
+        }
     )
     base = alt.Chart(rows).encode(x="shift:Q", y=alt.Y("at:Q", scale=scale), text="text:N")
     top = base.transform_filter("!datum.end").mark_text(
@@ -318,7 +323,7 @@ def _names(data: pd.DataFrame, winner: str, runner_up: str, scale: alt.Scale, co
 
 
 def _tip(
-    data: pd.DataFrame,
+    data: Columns,
     shift: float,
     in_sd: float | None,
     label: Format,
@@ -326,10 +331,8 @@ def _tip(
     scale: alt.Scale,
 ) -> list[alt.Chart]:
     """A rule and a dot where the two arms are equal, with the shift in outcome units and in sd."""
-    import pandas as pd
-
     text = f"{label(shift)}" + (f" ({in_sd:.2f} sd)" if in_sd is not None else "")
-    rows = pd.DataFrame([{"shift": shift, "at": data["runner_up"].iloc[0], "text": text}])
+    rows = chart_data({"shift": [shift], "at": [data["runner_up"][0]], "text": [text]})
     base = alt.Chart(rows).encode(x=alt.X("shift:Q", scale=x_scale))
     rule = base.mark_rule(color=RULE, strokeDash=[2, 3])
     dot = base.mark_point(filled=True, size=80, color=INK, opacity=1).encode(y=alt.Y("at:Q", scale=scale))
@@ -337,29 +340,28 @@ def _tip(
     return [rule, dot, words.encode(text="text:N", y=alt.value("height"))]
 
 
-def _needed(table: pd.DataFrame, name: str, *columns: str) -> pd.DataFrame:
-    absent = [column for column in columns if column not in table.columns]
-    if absent:
-        raise InvalidValue(
-            f"{name} must have the columns {', '.join(columns)}; {', '.join(absent)} is not there."
-        )
-    if table.empty:
-        raise InvalidValue(f"A chart needs at least one row of {name}, got none.")
-    return table.reset_index(drop=True)
-
-
-def _reach(tables: Sequence[pd.DataFrame]) -> tuple[float, float]:
+def _reach(*several: npt.NDArray[Any]) -> tuple[float, float]:
     """The lowest and the highest of what is drawn, with some air."""
-    values = np.concatenate([table.to_numpy(float).ravel() for table in tables])
+    values = np.concatenate([reals(values) for values in several])
     values = values[np.isfinite(values)]
     low, high = float(values.min()), float(values.max())
     air = 0.03 * (high - low) or 0.05 * max(abs(high), 1e-9)
     return low - air, high + air
 
 
-def _longest_order(data: pd.DataFrame) -> list[str]:
+def _told_apart(arms: npt.NDArray[Any], mediators: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A level may itself be called "missing": the second of that name in an arm is another column."""
+    seen: Counter[tuple[Any, Any]] = Counter()
+    names = []
+    for cell in zip(arms.tolist(), mediators.tolist(), strict=True):
+        names.append(f"{cell[1]}{' ' * seen[cell]}")
+        seen[cell] += 1
+    return np.array(names, object)
+
+
+def _longest_order(data: Columns) -> list[str]:
     """The columns, as the arm that has most of them orders them (only some arms may miss a mediator)."""
-    orders = [list(part["mediator"]) for _, part in data.groupby("arm", sort=False)]
+    orders = [data["mediator"][data["arm"] == arm].tolist() for arm in in_order(data["arm"])]
     return list(dict.fromkeys(name for order in sorted(orders, key=len, reverse=True) for name in order))
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import numpy as np
+import pyarrow as pa
 
+from truant.charts.columns import Columns, chart_data, in_order, reals, taken
 from truant.charts.style import (
     COLOURS,
     DASHES,
@@ -20,9 +22,6 @@ from truant.charts.style import (
     short,
     spread,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 REFERENCE = Look(FAINT, (1, 3))
 NAIVE, ORACLE = Look("#D55E00", (7, 3)), Look("#000000", (2, 2))  # the same in every chart
@@ -73,22 +72,24 @@ def policy_looks(policies: Sequence[str]) -> dict[str, Look]:
     return looks
 
 
-def line_ends(data: pd.DataFrame, foot: float, top: float, log: bool, height: int) -> pd.DataFrame:
+def line_ends(data: Columns, foot: float, top: float, log: bool, height: int) -> pa.Table:
     """The last point of each line, and where its label goes so that labels do not overlap.
 
     `data` has columns policy, round (whatever the x axis is), mean, and height (the mean, kept on the axis).
     """
-    ends = data.loc[data.groupby("policy", sort=False)["round"].idxmax()].copy()
-    heights = ends["height"].to_numpy(np.float64)
+    lines = [np.flatnonzero(data["policy"] == policy) for policy in in_order(data["policy"])]
+    ends = taken(data, [int(rows[np.argmax(data["round"][rows])]) for rows in lines])
     to_line, to_value = (np.log, np.exp) if log else (np.asarray, np.asarray)
     start, length = to_line(foot), to_line(top) - to_line(foot)
-    places = spread((to_line(heights) - start) / length * height, LABEL_GAP, 0, height)
-    ends["place"] = to_value(start + places / height * length)
-    ends["label"] = ends["policy"] + "\N{EN SPACE}" + ends["mean"].map(short)
-    return ends
+    places = spread((to_line(reals(ends["height"])) - start) / length * height, LABEL_GAP, 0, height)
+    labels = [
+        f"{policy}\N{EN SPACE}{short(mean)}"
+        for policy, mean in zip(ends["policy"], ends["mean"], strict=True)
+    ]
+    return chart_data(ends | {"place": to_value(start + places / height * length), "label": labels})
 
 
-def line_labels(ends: pd.DataFrame, width: int, style: Mapping[str, Any]) -> list[alt.Chart]:
+def line_labels(ends: pa.Table, width: int, style: Mapping[str, Any]) -> list[alt.Chart]:
     """A label beside the end of each line, and a thin line that leads to it."""
     base = alt.Chart(ends)
     edge, side = alt.value(float(width)), alt.value(width + LEADER)

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 import altair as alt
 import numpy as np
 
+from truant.charts.columns import Columns, chart_columns, chart_data, in_order, reals, taken
 from truant.charts.lines import line_ends, line_labels, line_style
 from truant.charts.style import FAINT, Lines, Look, styled_axis, styled_title, value_axis
-from truant.errors import InvalidValue
+from truant.tables.arrow import as_arrow
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+COLUMNS = ("policy", "round", "mean", "low", "high")
 MOST_ROWS = 5000  # of a table that Altair accepts
 
 _numbers = itertools.count(1)  # charts that are joined must not share a selection
 
 
 def regret_chart(
-    curves: pd.DataFrame,
+    curves: Any,
     *,
     title: str = "",
     subtitle: Lines = "",
@@ -30,14 +29,15 @@ def regret_chart(
     width: int = 560,
     height: int = 340,
     looks: Mapping[str, Look] | None = None,
-    reference: pd.DataFrame | None = None,
+    reference: Any = None,
     limits: tuple[float, float] | None = None,
 ) -> alt.LayerChart:
     """Mean regret over rounds, with a band and a label at the end of each line.
 
     Parameters
     ----------
-    curves : columns policy, round, mean, low, high; the policies in their order of appearance.
+    curves : table of any library with columns policy, round, mean, low, high; the policies in their order of
+        appearance.
     title, subtitle : above the chart.
     log : a logarithmic y axis; what is not positive is drawn at its foot.
     width, height : of the plot in pixels, labels not counted.
@@ -45,24 +45,26 @@ def regret_chart(
     reference : columns policy (its label), round, mean: thin dotted lines to compare with, such as a bound.
     limits : of the y axis; by default of the data.
     """
-    if curves.empty:
-        raise InvalidValue("A chart needs at least one row of curves, got none.")
-    lines, dotted = _drawn(curves, reference)
-    foot, top = regret_range(lines, log) if limits is None else limits
+    lines, dotted = _drawn(chart_columns(curves, "curves", *COLUMNS), reference)
+    foot, top = _value_range(lines, log) if limits is None else limits
     # what is drawn stays on the axis; labels and tips say the mean itself
-    lines[["height", "low", "high"]] = lines[["mean", "low", "high"]].clip(foot, top)
+    lines["height"] = np.clip(reals(lines["mean"]), foot, top)
+    lines |= {name: np.clip(reals(lines[name]), foot, top) for name in ("low", "high")}
     x = _round_axis(int(lines["round"].max()))
     y = alt.Y("height:Q", title="cumulative regret", axis=value_axis(foot, top, log))
     y = y.scale(type="log" if log else "linear", domain=[foot, top], nice=False)
-    style = line_style(list(dict.fromkeys(lines["policy"])), dotted, looks)
-    main = lines[~lines["policy"].isin(dotted)]
+    style = line_style(in_order(lines["policy"]), dotted, looks)
+    is_dotted = np.isin(lines["policy"], dotted)
+    rows = taken(lines, ~is_dotted)
+    main = chart_data(rows)
     band = alt.Chart(main).mark_area(opacity=0.13)
     band = band.encode(x=x, y=alt.Y("low:Q"), y2="high:Q", detail="policy:N", fill=style["fill"])
-    line = alt.Chart(main).mark_line(strokeWidth=2.2, strokeJoin="round", point=main["round"].nunique() == 1)
+    alone = len(np.unique(rows["round"])) == 1
+    line = alt.Chart(main).mark_line(strokeWidth=2.2, strokeJoin="round", point=alone)
     line = line.encode(x=x, y=y, stroke=style["stroke"], strokeDash=style["dash"])
     layers = [band, line]
     if dotted:
-        thin = alt.Chart(lines[lines["policy"].isin(dotted)]).mark_line(strokeWidth=1.3)
+        thin = alt.Chart(chart_data(taken(lines, is_dotted))).mark_line(strokeWidth=1.3)
         layers.append(thin.encode(x=x, y=y, stroke=style["stroke"], strokeDash=style["dash"]))
     ends = line_ends(lines, foot, top, log, height)
     return alt.LayerChart(
@@ -74,43 +76,51 @@ def regret_chart(
     )
 
 
-def regret_range(curves: pd.DataFrame, log: bool) -> tuple[float, float]:
-    """What the y axis shows by default: all of the bands."""
-    top = float(curves["high"].max())
+def regret_range(curves: Any, log: bool) -> tuple[float, float]:
+    """What the y axis shows by default: all of the bands; `curves` has columns mean and high."""
+    return _value_range(chart_columns(curves, "curves", "mean", "high"), log)
+
+
+def _value_range(curves: Columns, log: bool) -> tuple[float, float]:
+    top = float(np.nanmax(reals(curves["high"])))
     if not log:
         return 0.0, 1.05 * top if top > 0 else 1.0
-    positive = curves["mean"][curves["mean"] > 0]
-    if positive.empty:
+    means = reals(curves["mean"])
+    positive = means[means > 0]
+    if not len(positive):
         return 0.1, 10.0
     # a first lucky round may have lost next to nothing: six decades are enough to see
     return max(float(positive.min()), 1e-6 * top), 1.3 * top
 
 
-def _drawn(curves: pd.DataFrame, reference: pd.DataFrame | None) -> tuple[pd.DataFrame, list[str]]:
+def _drawn(curves: Columns, reference: Any) -> tuple[Columns, list[str]]:
     """Rows of all lines, the reference's last, without a band; and the names of the latter."""
-    import pandas as pd
+    lines = _thinned({name: curves[name] for name in COLUMNS})
+    if reference is None or as_arrow(reference).num_rows == 0:
+        return lines, []
+    own = chart_columns(reference, "reference", "policy", "round", "mean")
+    own = taken(own, np.isin(own["round"], lines["round"]))
+    own |= {"low": own["mean"], "high": own["mean"]}
+    return {name: np.concatenate([lines[name], own[name]]) for name in COLUMNS}, in_order(own["policy"])
 
-    lines = _thinned(curves)[["policy", "round", "mean", "low", "high"]]
-    if reference is None or reference.empty:
-        return lines.copy(), []
-    own = reference[reference["round"].isin(lines["round"])][["policy", "round", "mean"]]
-    dotted = list(dict.fromkeys(own["policy"]))
-    return pd.concat([lines, own.assign(low=own["mean"], high=own["mean"])], ignore_index=True), dotted
 
-
-def _hover(data: pd.DataFrame, x: alt.X) -> alt.Chart:
+def _hover(data: Columns, x: alt.X) -> alt.Chart:
     """An unseen rule per round; under the pointer it shows every policy's mean."""
-    wide = data.pivot_table(index="round", columns="policy", values="mean", sort=False)
     tips = [alt.Tooltip("round:Q", format=",")]
+    rounds = in_order(data["round"])
+    place = {number: i for i, number in enumerate(rounds)}
+    wide: dict[str, Any] = {"round": rounds}
     # plain column names: a policy's own may hold dots and colons, which Vega reads as paths
-    for i, policy in enumerate(wide.columns):
+    for i, policy in enumerate(in_order(data["policy"])):
         tips.append(alt.Tooltip(f"policy{i}:Q", title=str(policy), format=",.5~r"))
-    wide.columns = [f"policy{i}" for i in range(wide.shape[1])]
+        own = taken(data, data["policy"] == policy)
+        wide[f"policy{i}"] = means = np.full(len(rounds), np.nan)
+        means[[place[number] for number in own["round"].tolist()]] = own["mean"]
     name = f"near{next(_numbers)}"
     near = alt.selection_point(
         name, nearest=True, on="pointerover", clear="pointerout", fields=["round"], empty=False
     )
-    rule = alt.Chart(wide.reset_index()).mark_rule(color=FAINT, strokeDash=[2, 2])
+    rule = alt.Chart(chart_data(wide)).mark_rule(color=FAINT, strokeDash=[2, 2])
     seen = alt.condition(near, alt.value(0.8), alt.value(0))
     chart: alt.Chart = rule.encode(x=x, opacity=seen, tooltip=tips).add_params(near)
     return chart
@@ -121,8 +131,8 @@ def _round_axis(horizon: int) -> alt.X:
     return alt.X("round:Q", title="round", axis=axis, scale=alt.Scale(domain=[0, horizon], nice=False))
 
 
-def _thinned(curves: pd.DataFrame) -> pd.DataFrame:
+def _thinned(curves: Columns) -> Columns:
     """At most so many rows as Altair accepts: every second round, every third ..., and always the last."""
     rounds = np.unique(curves["round"])
-    step = -(-len(curves) // MOST_ROWS)
-    return curves[curves["round"].isin(rounds[::-step])] if step > 1 else curves
+    step = -(-len(curves["round"]) // MOST_ROWS)
+    return taken(curves, np.isin(curves["round"], rounds[::-step])) if step > 1 else curves

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import numpy as np
 
+from truant.charts.columns import Columns, chart_columns, chart_data, in_order, reals
 from truant.charts.lines import default_look, line_ends, line_labels, line_style
 from truant.charts.style import (
     FONT,
@@ -21,17 +22,14 @@ from truant.charts.style import (
     styled_title,
     value_axis,
 )
-from truant.errors import InvalidValue
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+COLUMNS = ("policy", "x", "mean", "low", "high")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 WIDE = 20.0  # from the lowest to the highest, beyond which an axis is logarithmic
 
 
 def parameter_chart(
-    table: pd.DataFrame,
+    table: Any,
     *,
     parameter: str,
     title: str = "",
@@ -45,30 +43,29 @@ def parameter_chart(
 
     Parameters
     ----------
-    table : columns policy, x (numbers, or texts in their order), mean, low, high.
+    table : of any library, with columns policy, x (numbers, or texts in their order), mean, low, high.
     parameter : what x is called.
     title, subtitle : above the chart.
     span : lowest and highest regret on the axis, for charts that are to be compared; from the table unless given.
     looks : colour and dash of each policy; in their order unless given.
     width, height : of the plot in pixels, labels not counted.
     """
-    if table.empty:
-        raise InvalidValue("A chart needs at least one row, got none.")
-    low, high = regret_span(table) if span is None else span
+    given = chart_columns(table, "table", *COLUMNS)
+    low, high = _span(given) if span is None else span
     log = high > WIDE * low > 0
     foot, top = (low / 1.15, high * 1.15) if log else (0.0, 1.05 * high or 1.0)
-    numeric = not table["x"].map(lambda x: isinstance(x, str)).any()
-    places = (
-        table["x"] if numeric else table["x"].map({x: i for i, x in enumerate(dict.fromkeys(table["x"]))})
-    )
-    data = table[["policy", "x", "mean", "low", "high"]].assign(round=places).reset_index(drop=True)
-    data[["height", "low", "high"]] = data[["mean", "low", "high"]].clip(foot, top)
-    data["regret"] = [short(mean) for mean in data["mean"]]
-    x = _parameter_axis(table, parameter, numeric)
+    xs = in_order(given["x"])
+    numeric = not any(isinstance(x, str) for x in xs)
+    places = given["x"] if numeric else np.array([xs.index(x) for x in given["x"]])
+    data = {name: given[name] for name in COLUMNS} | {"round": places}
+    data["height"] = np.clip(reals(data["mean"]), foot, top)
+    data |= {name: np.clip(reals(data[name]), foot, top) for name in ("low", "high")}
+    data["regret"] = np.array([short(mean) for mean in data["mean"]], object)
+    x = _parameter_axis(xs, parameter, numeric)
     y = alt.Y("height:Q", title="regret", axis=value_axis(foot, top, log))
     y = y.scale(type="log" if log else "linear", domain=[foot, top], nice=False)
-    style = line_style(list(dict.fromkeys(data["policy"])), looks=looks)
-    base = alt.Chart(data).encode(x=x, detail="policy:N")
+    style = line_style(in_order(data["policy"]), looks=looks)
+    base = alt.Chart(chart_data(data)).encode(x=x, detail="policy:N")
     band = base.mark_area(opacity=0.13).encode(y=alt.Y("low:Q"), y2="high:Q", fill=style["fill"])
     line = base.mark_line(strokeWidth=2.2, strokeJoin="round")
     line = line.encode(y=y, stroke=style["stroke"], strokeDash=style["dash"])
@@ -78,15 +75,18 @@ def parameter_chart(
     return _framed(layers, title, subtitle, width=width, height=height)
 
 
-def regret_span(table: pd.DataFrame) -> tuple[float, float]:
+def regret_span(table: Any) -> tuple[float, float]:
     """The lowest positive and the highest regret of a table, bands included where they are above the means."""
-    positive = table["mean"][table["mean"] > 0]
-    top = float(table["high"].max())
-    return (float(positive.min()) if len(positive) else 0.0), top
+    return _span(chart_columns(table, "table", "mean", "high"))
 
 
-def _parameter_axis(table: pd.DataFrame, parameter: str, numeric: bool) -> alt.X:
-    xs = list(dict.fromkeys(table["x"]))
+def _span(columns: Columns) -> tuple[float, float]:
+    means = reals(columns["mean"])
+    positive = means[means > 0]
+    return (float(positive.min()) if len(positive) else 0.0), float(np.nanmax(reals(columns["high"])))
+
+
+def _parameter_axis(xs: Sequence[Any], parameter: str, numeric: bool) -> alt.X:
     if not numeric:
         names = json.dumps([str(x) for x in xs])
         axis = styled_axis(grid=False, values=list(range(len(xs))), labelExpr=f"({names})[datum.value]")
@@ -105,7 +105,7 @@ def _parameter_axis(table: pd.DataFrame, parameter: str, numeric: bool) -> alt.X
 
 
 def regret_heatmap(
-    cells: pd.DataFrame,
+    cells: Any,
     *,
     x: str,
     y: str,
@@ -119,32 +119,37 @@ def regret_heatmap(
 
     Parameters
     ----------
-    cells : columns x, y (texts, in their order), mean; optionally best (marked with a star).
+    cells : table with columns x, y (texts, in their order), mean; optionally best (marked with a star).
     x, y : what the axes are called.
     title, subtitle : above the chart.
     columns : the order of x, where the first row does not have them all.
     span : lowest and highest of the colours, for maps that are to be compared.
     widest : of the plot in pixels.
     """
-    data = cells.copy()
-    low, high = span or (float(data["mean"].min()), float(data["mean"].max()))
-    shades = np.log(np.maximum(data["mean"].to_numpy(np.float64), max(low, 1e-12)))
+    data = chart_columns(cells, "cells", "x", "y", "mean")
+    means = reals(data["mean"])
+    low, high = span or (float(np.nanmin(means)), float(np.nanmax(means)))
+    shades = np.log(np.maximum(means, max(low, 1e-12)))
     least, most = np.log(max(low, 1e-12)), np.log(max(high, 1e-12))
-    data["shade"] = (shades - least) / (most - least) if most > least else 0.0
-    stars = data["best"] if "best" in data else [False] * len(data)
-    data["words"] = [
-        short(mean) + (" \N{BLACK STAR}" if star else "")
-        for mean, star in zip(data["mean"], stars, strict=True)
-    ]
+    data["shade"] = (shades - least) / (most - least) if most > least else np.zeros(len(means))
+    stars = data.get("best", np.zeros(len(means), bool))
+    data["words"] = np.array(
+        [
+            short(mean) + (" \N{BLACK STAR}" if star else "")
+            for mean, star in zip(data["mean"], stars, strict=True)
+        ],
+        object,
+    )
     data["dark"] = data["shade"] > 0.64
-    columns = columns or list(dict.fromkeys(data["x"]))
+    columns = columns or in_order(data["x"])
     step = _step(len(columns), widest, 40)
     place = _plane(data, columns, x, y, step)
     tips = [alt.Tooltip("x:N", title=x), alt.Tooltip("y:N", title=y), alt.Tooltip("words:N", title="regret")]
     shade = alt.Color("shade:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=list(HEAT)))
-    cell = alt.Chart(data).mark_rect(cornerRadius=3).encode(**place, color=shade, tooltip=tips)
+    table = chart_data(data)
+    cell = alt.Chart(table).mark_rect(cornerRadius=3).encode(**place, color=shade, tooltip=tips)
     ink = alt.condition("datum.dark", alt.value(ON_HEAT[1]), alt.value(ON_HEAT[0]))
-    words = alt.Chart(data).mark_text(font=FONT, fontSize=11 if step >= 52 else 9)
+    words = alt.Chart(table).mark_text(font=FONT, fontSize=11 if step >= 52 else 9)
     return _framed(
         [cell, words.encode(**place, text="words:N", color=ink)],
         title,
@@ -155,7 +160,7 @@ def regret_heatmap(
 
 
 def winner_map(
-    cells: pd.DataFrame,
+    cells: Any,
     *,
     x: str,
     y: str,
@@ -169,8 +174,8 @@ def winner_map(
 
     Parameters
     ----------
-    cells : columns x, y (texts, in their order), winner, as_good (list of the others that may be as good), ratio
-        (regret of the best of the rest over the winner's; None if there is no other).
+    cells : table with columns x, y (texts, in their order), winner, as_good (list of the others that may be as
+        good), ratio (regret of the best of the rest over the winner's; None if there is no other).
     x, y : what the axes are called.
     policies : all that took part, in the order of their letters.
     looks : colour of each policy; in their order unless given.
@@ -178,34 +183,40 @@ def winner_map(
     widest : of the plot in pixels.
     """
     letters = dict(zip(policies, _letters(len(policies)), strict=True))
-    data = _winner_cells(cells, letters)
-    columns = list(dict.fromkeys(data["x"]))
+    data = _winner_cells(chart_columns(cells, "cells", "x", "y", "winner", "as_good", "ratio"), letters)
+    columns = in_order(data["x"])
     step = _step(len(columns), widest, 46)
     place = _plane(data, columns, x, y, step)
     colour = _winner_colours(
-        {p: letters[p] for p in policies if p in set(data["winner"])}, policies, looks or {}
+        {p: letters[p] for p in policies if p in in_order(data["winner"])}, policies, looks or {}
     )
     tips = [alt.Tooltip("x:N", title=x), alt.Tooltip("y:N", title=y), alt.Tooltip("winner:N")]
     tips += [alt.Tooltip("letters:N", title="as good"), alt.Tooltip("margin:N", title="next best")]
-    cell = alt.Chart(data).mark_rect(cornerRadius=3)
+    table = chart_data(data)
+    cell = alt.Chart(table).mark_rect(cornerRadius=3)
     faint = alt.condition("datum.clear", alt.value(0.55), alt.value(0.18))
     cell = cell.encode(**place, color=colour, opacity=faint, tooltip=tips)
-    base = alt.Chart(data).encode(**place)
+    base = alt.Chart(table).encode(**place)
     name = base.mark_text(font=FONT, fontSize=12, fontWeight=700, dy=-6, color=INK).encode(text="letters:N")
     margin = base.mark_text(font=FONT, fontSize=10, dy=8, color=INK).encode(text="margin:N")
     return _framed([cell, name, margin], title, subtitle, width=alt.Step(step), height=alt.Step(38))
 
 
-def _winner_cells(cells: pd.DataFrame, letters: Mapping[str, str]) -> pd.DataFrame:
+def _winner_cells(cells: Columns, letters: Mapping[str, str]) -> Columns:
     """What a cell says: the letters of all that may be best, and the next best's regret over the winner's."""
-    data = cells[["x", "y", "winner", "ratio"]].copy()
-    data["letters"] = [
-        "≈".join(letters[name] for name in (winner, *others))
-        for winner, others in zip(cells["winner"], cells["as_good"], strict=True)
+    others = [list(names) for names in cells["as_good"]]
+    ratios = reals(cells["ratio"])
+    words = [
+        "≈".join(letters[name] for name in (winner, *rest))
+        for winner, rest in zip(cells["winner"], others, strict=True)
     ]
-    data["clear"] = [not others for others in cells["as_good"]]
-    data["margin"] = ["" if np.isnan(ratio) else f"×{ratio:.3g}" for ratio in data["ratio"].astype(float)]
-    return data
+    margins = ["" if np.isnan(ratio) else f"×{ratio:.3g}" for ratio in ratios]
+    return {name: cells[name] for name in ("x", "y", "winner")} | {
+        "ratio": ratios,
+        "letters": np.array(words, object),
+        "clear": np.array([not rest for rest in others]),
+        "margin": np.array(margins, object),
+    }
 
 
 def _winner_colours(
@@ -230,10 +241,10 @@ def _winner_colours(
     return alt.Color("winner:N", legend=legend, scale=scale)
 
 
-def _plane(data: pd.DataFrame, columns: Sequence[str], x: str, y: str, step: int) -> dict[str, Any]:
+def _plane(data: Columns, columns: Sequence[str], x: str, y: str, step: int) -> dict[str, Any]:
     style = {"labelColor": INK, "ticks": False, "domain": False, "grid": False}
     style["labelExpr"] = r"split(datum.value, '\n')"
-    rows = list(dict.fromkeys(data["y"]))
+    rows = in_order(data["y"])
     across = alt.X("x:N", sort=list(columns), title=x).scale(paddingInner=0.04)
     across = across.axis(styled_axis(**style, labelAngle=0, labelLimit=max(step - 2, 40), labelPadding=6))
     down = alt.Y("y:N", sort=rows, title=y or None).scale(paddingInner=0.06)

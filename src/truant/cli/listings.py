@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from truant.cli.base import as_json, cli, console
+from truant.documents import document
 from truant.errors import InvalidValue
 
 PLURALS = {"assumption": "assumptions", "index": "indices", "policy": "policies", "world": "worlds"}
@@ -23,7 +24,8 @@ def _listing(kind: str, summary: str) -> None:
     def command(as_json: bool) -> None:
         rows = list(_policies()) if kind == "policy" else list(_parts(kind))
         if as_json:
-            click.echo(json.dumps(rows, indent=2, default=str))
+            fields = {PLURALS[kind]: rows}
+            click.echo(json.dumps(document(PLURALS[kind], 1, fields), indent=2, default=str))
         else:
             _show(rows)
             if kind == "policy":  # said once, for all

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from truant.cli.base import as_json, cli, console, integer
+from truant.documents import document
 
 BACKENDS = ("threads", "processes", "ray")  # those of truant.sweeps.backend, which is slow to import
 
@@ -47,7 +48,8 @@ def sweep(
 
     if check:
         figures = size(study)
-        click.echo(json.dumps(figures, indent=2) if as_json else _sentence(figures))
+        size_document = document("sweep-size", 1, figures)
+        click.echo(json.dumps(size_document, indent=2) if as_json else _sentence(figures))
         return
     try:
         with _terminated_like_interrupted():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pyarrow as pa
 
     from truant.sweeps.result import SweepResult
 
@@ -25,31 +25,34 @@ _DROPPED_FIRST = ("ns/round", "p90", "sd", "se", "median", "best arm", "differen
 class Display:
     """A heading, a table, and a sentence for each policy with runs that went astray."""
 
-    table: pd.DataFrame  # as of Simulation.table
+    table: pa.Table  # as of Simulation.table
     title: str
     subtitle: str
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text.assemble((self.title, "bold"), "  ", (self.subtitle, "dim"))
         yield Text("")
+        rows = self.table.to_pylist()
         unlimited = options.update(max_width=10_000)
         for dropped in range(len(_DROPPED_FIRST) + 1):
-            drawn = _draw(self.table, _DROPPED_FIRST[:dropped])
+            drawn = _draw(rows, _DROPPED_FIRST[:dropped])
             if Measurement.get(console, unlimited, drawn).maximum <= options.max_width:
                 break
         yield drawn
         yield Text("")
-        if len(self.table) > 1:
+        if len(rows) > 1:
             yield Text(
-                f"difference: minus {self.table.index[0]}, paired run by run; se: its standard error.", "dim"
+                f"difference: minus {rows[0]['policy']}, paired run by run; se: its standard error.", "dim"
             )
-        if best_policy(self.table):
+        if best_policy(rows):
             yield Text(
                 "\N{BLACK STAR} lowest mean regret among those that do not see what is missing.", "dim"
             )
-        for policy, share in self.table["share_above_10x_median"].items():
-            if share > 0:
-                yield Text(f"{policy}: {share:.1%} of the runs lost more than 10 times the median.", "yellow")
+        for row in rows:
+            if (share := row["share_above_10x_median"]) > 0:
+                yield Text(
+                    f"{row['policy']}: {share:.1%} of the runs lost more than 10 times the median.", "yellow"
+                )
 
 
 @dataclass(frozen=True)
@@ -71,26 +74,26 @@ class SweepDisplay:
         yield Text(f"Page: {self.result.page}")
 
 
-def number(value: float, sign: bool = False) -> str:
+def number(value: float | None, sign: bool = False) -> str:
     """Three figures below 100, whole with thousands separators above; a dash for what is not known."""
-    if value != value:
+    if value is None or value != value:
         return "–"
     plus = "+" if sign else ""
     return f"{value:{plus},.0f}" if abs(value) >= 100 else f"{value:{plus}.3g}"
 
 
-def best_policy(table: pd.DataFrame) -> str | None:
+def best_policy(rows: Sequence[Mapping[str, Any]]) -> str | None:
     """The lowest mean regret of two or more; an oracle sees everything and is only a yardstick."""
-    contest = table[[not _is_oracle(name) for name in table.index]]
-    return str(contest["regret_mean"].idxmin()) if len(contest) > 1 else None
+    contest = [row for row in rows if not _is_oracle(row["policy"])]
+    return str(min(contest, key=lambda row: row["regret_mean"])["policy"]) if len(contest) > 1 else None
 
 
 def _is_oracle(name: object) -> bool:
     return str(name).startswith("oracle-")
 
 
-def _draw(table: pd.DataFrame, dropped: Sequence[str]) -> Table:
-    rows = {name: _cells(name, row, str(table.index[0])) for name, row in table.to_dict("index").items()}
+def _draw(table: Sequence[Mapping[str, Any]], dropped: Sequence[str]) -> Table:
+    rows = {row["policy"]: _cells(row["policy"], row, table[0]["policy"]) for row in table}
     if len(rows) == 1:
         dropped = (*dropped, "difference", "se")
     shown = [column for column in next(iter(rows.values())) if column not in dropped]
@@ -106,9 +109,9 @@ def _draw(table: pd.DataFrame, dropped: Sequence[str]) -> Table:
     return drawn
 
 
-def _cells(name: Any, row: dict[Any, Any], first: str) -> dict[str, str]:
+def _cells(name: str, row: Mapping[str, Any], first: str) -> dict[str, str]:
     return {
-        "policy": str(name),
+        "policy": name,
         "regret": number(row["regret_mean"]),
         "sd": number(row["regret_sd"]),
         "median": number(row["regret_median"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from truant.documents import document
 from truant.errors import InvalidValue
 from truant.play.regret import paired_difference, standard_deviation, summarize_regret
 from truant.setting import FloatArray, IntArray
+from truant.tables.arrow import make_table
+from truant.tables.show import html_table, text_table
 from truant.worlds.world import EQUAL, losses
 
 if TYPE_CHECKING:  # slow to import, and not needed to simulate
     import altair as alt
-    import pandas as pd
+    import pyarrow as pa
 
     from truant.lab.display import Display
 
@@ -115,8 +119,7 @@ class Simulation:
 
     def summary(self) -> dict[str, Any]:
         """The main figures as plain JSON values; the same as `truant simulate --json`."""
-        table = self.table()
-        return {
+        fields = {
             "world": self.world,
             "parameters": self.parameters,
             "horizon": self.horizon,
@@ -126,23 +129,23 @@ class Simulation:
             "seed": self.seed,
             "policies": [
                 {
-                    "name": name,
-                    "regret": {key: float(row[f"regret_{key}"]) for key in ("mean", "sd", "median", "p90")},
-                    "regret_first_half": {"mean": float(row["regret_first_half_mean"])},
-                    "best_arm_share": float(row["best_arm_share"]),
-                    "nanoseconds_per_round": float(row["nanoseconds_per_round"]),
+                    "name": row["policy"],
+                    "regret": {key: row[f"regret_{key}"] for key in ("mean", "sd", "median", "p90")},
+                    "regret_first_half": {"mean": row["regret_first_half_mean"]},
+                    "best_arm_share": row["best_arm_share"],
+                    "nanoseconds_per_round": row["nanoseconds_per_round"],
                 }
-                for name, row in zip(self.policies, table.to_dict("records"), strict=True)
+                for row in self.table().to_pylist()
             ],
         }
+        return document("simulation", 1, fields)
 
-    def table(self) -> pd.DataFrame:
+    def table(self) -> pa.Table:
         """One row per policy: final regret over the runs, and its paired difference to the first policy."""
-        import pandas as pd
-
         regret = summarize_regret(self.final, self._first_half)
         difference_mean, difference_se = paired_difference(self.final, self.final[0])
         columns = {
+            "policy": self.policies,
             "regret_mean": regret.mean,
             "regret_sd": regret.sd,
             "regret_median": regret.median,
@@ -154,33 +157,25 @@ class Simulation:
             "difference_mean": difference_mean,
             "difference_se": difference_se,
         }
-        return pd.DataFrame(columns, index=pd.Index(self.policies, name="policy"))
+        return make_table(columns)
 
-    def curves(self) -> pd.DataFrame:
+    def curves(self) -> pa.Table:
         """Regret over rounds, one row per policy and checkpoint: mean, sd, and mean ± sd as low and high."""
-        import pandas as pd
-
         mean, sd = self.regret.mean(axis=1), standard_deviation(self.regret, axis=1)
         columns = {"mean": mean, "sd": sd, "low": mean - sd, "high": mean + sd}
-        index = pd.MultiIndex.from_product([self.policies, self.rounds], names=["policy", "round"])
-        return pd.DataFrame({key: values.ravel() for key, values in columns.items()}, index).reset_index()
+        return _tidy({"policy": self.policies, "round": self.rounds}, columns)
 
-    def long(self) -> pd.DataFrame:
+    def long(self) -> pa.Table:
         """Regret over rounds, one row per policy, run and checkpoint."""
-        return self._tidy("round", self.rounds, regret=self.regret)
+        places = {"policy": self.policies, "run": np.arange(self.runs), "round": self.rounds}
+        return _tidy(places, {"regret": self.regret})
 
-    def arms(self) -> pd.DataFrame:
+    def arms(self) -> pa.Table:
         """One row per policy, run and arm: its pulls, true mean and final estimate."""
         means = np.broadcast_to(self.means, self.pulls.shape)
         arms = np.arange(self.means.shape[1])
-        return self._tidy("arm", arms, pulls=self.pulls, mean=means, estimate=self.estimates)
-
-    def _tidy(self, last: str, values: IntArray, **columns: FloatArray | IntArray) -> pd.DataFrame:
-        import pandas as pd
-
-        levels = [self.policies, range(self.runs), values]
-        index = pd.MultiIndex.from_product(levels, names=["policy", "run", last])
-        return pd.DataFrame({name: array.ravel() for name, array in columns.items()}, index).reset_index()
+        places = {"policy": self.policies, "run": np.arange(self.runs), "arm": arms}
+        return _tidy(places, {"pulls": self.pulls, "mean": means, "estimate": self.estimates})
 
     def chart(self, *, log: bool = False, width: int = 560, height: int = 340) -> alt.LayerChart:
         """Mean regret over rounds with a band of ±1 sd; `log` for a logarithmic y axis."""
@@ -216,14 +211,13 @@ class Simulation:
         return ", ".join([*settings, rounds, runs, *circumstances(self.delay, self.minimize)])
 
     def __repr__(self) -> str:
-        table = self.table().to_string(float_format=_figure)
-        return f"Simulation of world {self.world}: {self._line()}\n{table}"
+        return f"Simulation of world {self.world}: {self._line()}\n{text_table(self.table())}"
 
     def _repr_html_(self) -> str:
         import html
 
         heading = html.escape(f"World {self.world}: {self._line()}")
-        return f"<p>{heading}</p>{self.table().to_html(float_format=_figure)}"
+        return f"<p>{heading}</p>{html_table(self.table())}"
 
     def __rich__(self) -> Display:
         from truant.lab.display import Display
@@ -237,6 +231,13 @@ def circumstances(delay: int, minimize: bool) -> list[str]:
     return [words for words, said in ((late, delay > 0), ("lower is better", minimize)) if said]
 
 
+def _tidy(places: Mapping[str, Any], columns: Mapping[str, FloatArray | IntArray]) -> pa.Table:
+    """A row per combination of the places, the last varying fastest, which the columns' axes follow."""
+    grid = np.meshgrid(*(np.asarray(values) for values in places.values()), indexing="ij")
+    named = {name: values.ravel() for name, values in zip(places, grid, strict=True)}
+    return make_table(named | {name: values.ravel() for name, values in columns.items()})
+
+
 def _as_json(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
@@ -245,7 +246,3 @@ def _as_json(value: Any) -> Any:
 
 def _words(value: Any) -> str:
     return "–".join(f"{v}" for v in value) if isinstance(value, list) else f"{value}"
-
-
-def _figure(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from truant.documents import METADATA, own_fields, parquet_metadata
 from truant.errors import InvalidValue
 from truant.files import TABLES, output_path, written_whole
 from truant.lab.result import Simulation
 from truant.setting import FloatArray, IntArray
 
-_KEY = b"truant.simulation"
+KIND, SCHEMA = "simulation-runs", 1  # of the document in the metadata
 _SHARED = ("world", "parameters", "horizon", "delay", "minimize", "seed", "policies")
 
 
@@ -35,7 +36,7 @@ def save(simulation: Simulation, path: str | os.PathLike[str]) -> Path:
         "estimates": _lists(simulation.estimates),
         "means": _lists(np.broadcast_to(simulation.means, simulation.pulls.shape)),
     }
-    table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(shared)})
+    table = pa.table(columns).replace_schema_metadata(parquet_metadata(KIND, SCHEMA, shared))
     with written_whole(target) as temporary:
         pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
     return target
@@ -52,11 +53,14 @@ def load(path: str | os.PathLike[str]) -> Simulation:
         raise InvalidValue(
             f"Cannot read {name!r} as a Parquet file; it may be damaged or another kind."
         ) from error
-    metadata = (table.schema.metadata or {}).get(_KEY)
+    metadata = (table.schema.metadata or {}).get(METADATA)
     if metadata is None:
         raise InvalidValue(f"{name!r} is a Parquet file, but not one that a simulation was saved to.")
     try:
-        return _restored(table, json.loads(metadata))
+        shared = own_fields(json.loads(metadata), KIND, SCHEMA)
+        return _restored(table, {name: shared[name] for name in (*_SHARED, "rounds")})
+    except InvalidValue:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, pa.ArrowException) as error:
         raise InvalidValue(f"{name!r} is damaged: it is not as a simulation was saved.") from error
 

@@ -12,9 +12,10 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from truant.analysis import Analysis
 from truant.analysis.words import direction_sentence
 from truant.files import output_path, written_whole
+from truant.tables.write import write_csv, write_parquet
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pyarrow as pa
 
     from truant.analysis import Labels
     from truant.analysis.analysis import Arm
@@ -159,7 +160,7 @@ class LogAnalysis:
         }
         return self.analysis.summary() | own
 
-    def table(self) -> pd.DataFrame:
+    def table(self) -> pa.Table:
         """One row for each arm and assumption (the naive mean among them)."""
         return self.analysis.table()
 
@@ -168,9 +169,9 @@ class LogAnalysis:
         target = output_path(path, TABLES)
         with written_whole(target) as temporary:
             if target.suffix.lower() == ".csv":
-                self.table().to_csv(temporary, index=False)
+                write_csv(self.table(), temporary)
             else:
-                self.table().to_parquet(temporary, index=False)
+                write_parquet(self.table(), temporary, "analysis-table", 1)
         return target
 
     def report(self, path: str | os.PathLike[str]) -> Path:

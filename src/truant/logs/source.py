@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from truant.errors import InvalidValue, MissingExtra, TruantError, unknown
 from truant.logs.files import find_files, open_files, untyped
+from truant.tables.arrow import KINDS, Columns, columns_of
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
-    import pyarrow
 
 LOCAL = ("sqlite", "duckdb")  # databases that are a file
 
@@ -70,12 +70,14 @@ def find(data: Any) -> Source:
     if module == "ibis" and hasattr(data, "get_backend") and hasattr(data, "columns"):
         with plain_errors("the Ibis table"):
             return _ibis_table("the Ibis table", data, data.get_backend(), borrowed=True)
-    if isinstance(data, Mapping) or hasattr(type(data), "columns"):
-        return _in_memory(data)
-    raise InvalidValue(
-        "data must be a path, a URL with ::table, a pandas, polars, Arrow or Ibis table, or a dict of columns; "
-        f"got {type(data).__name__}."
-    )
+    with plain_errors("the table"):
+        columns = columns_of(data)
+    if columns is None:
+        raise InvalidValue(
+            f"data must be a path, a URL with ::table, {KINDS}, an Ibis table or a dict of columns; "
+            f"got {type(data).__name__}."
+        )
+    return _in_memory(columns)
 
 
 def _files(text: str) -> Source:
@@ -98,39 +100,14 @@ def _pick(table: ir.Table, wanted: Mapping[str, int]) -> ir.Table:
     return table.select(**{name: table[table.columns[position]] for name, position in wanted.items()})
 
 
-def _in_memory(data: Any) -> Source:
-    """Only the wanted columns become Arrow, whatever the others hold."""
+def _in_memory(columns: Columns) -> Source:
     import ibis
 
-    lazy = hasattr(data, "collect")
-    if hasattr(data, "collect_schema"):  # polars, lazy or not
-        names = list(data.collect_schema().names())
-    else:
-        names = list(
-            getattr(data, "column_names", None) or (data if isinstance(data, Mapping) else data.columns)
-        )
-
     def pick(wanted: Mapping[str, int]) -> ir.Table:
-        import pyarrow
-
         with plain_errors("the table"):
-            rows = data.select([names[i] for i in set(wanted.values())]).collect() if lazy else data
-            columns = [_arrow(rows, names, position) for position in wanted.values()]
-            return ibis.memtable(pyarrow.table(columns, names=list(wanted)))
+            return ibis.memtable(columns.table(wanted))
 
-    return Source("the table", tuple(map(str, names)), ibis.duckdb.connect(), pick)
-
-
-def _arrow(data: Any, names: list[Any], position: int) -> pyarrow.ChunkedArray:
-    import pyarrow
-
-    if hasattr(data, "iloc"):  # pandas: by position, since names may occur twice; NaN becomes NULL
-        return pyarrow.Table.from_pandas(data.iloc[:, [position]], preserve_index=False).column(0)
-    if hasattr(data, "collect_schema"):
-        return pyarrow.table(data.select(names[position])).column(0)
-    if isinstance(data, Mapping):
-        return pyarrow.chunked_array([pyarrow.array(data[names[position]], from_pandas=True)])
-    return data.column(position)
+    return Source("the table", columns.names, ibis.duckdb.connect(), pick)
 
 
 def _database(text: str) -> Source:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+
 from truant.analysis import Analysis
 from truant.analysis.bounds import Bounds
 from truant.analysis.sensitivity import Tipping
@@ -14,11 +16,9 @@ MOST_ARMS = 30  # drawn; tables have them all
 
 def estimates_figure(analysis: Analysis, figures: Figures) -> Figure:
     """Every arm under every assumption."""
-    import pandas as pd
-
     arms = [arm.arm for arm in leading_arms(analysis, MOST_ARMS)]
-    table = analysis.table()
-    if table.empty:
+    drawn = [row for row in analysis.table().to_pylist() if row["arm"] in arms]
+    if not drawn:
         return Figure("estimates", None, "")
     bounds = [
         {"arm": arm.arm, "low": arm.bounds.low, "high": arm.bounds.high}
@@ -26,8 +26,8 @@ def estimates_figure(analysis: Analysis, figures: Figures) -> Figure:
         if arm.bounds
     ]
     chart = estimates_chart(
-        table[table["arm"].isin(arms)],
-        pd.DataFrame(bounds) if bounds else None,
+        pa.Table.from_pylist(drawn),
+        pa.Table.from_pylist(bounds),
         label=figures.number,
         minimize=analysis.minimize,
         width="container",
@@ -49,10 +49,8 @@ def _drawn(analysis: Analysis, arms: int) -> str:
 
 def missing_figure(analysis: Analysis) -> Figure:
     """What is missing where."""
-    import pandas as pd
-
     arms = [arm.arm for arm in leading_arms(analysis, MOST_ARMS)]
-    cells = pd.DataFrame([cell for cell in analysis.missing if cell["arm"] in arms])
+    cells = pa.Table.from_pylist([cell for cell in analysis.missing if cell["arm"] in arms])
     chart = missing_heatmap(cells)
     alternative = (
         f"Heat map of the share of missing outcomes by arm and mediator. {missing_sentence(analysis)}"
@@ -78,15 +76,13 @@ def _worst(bounds: Bounds | None, minimize: bool) -> float | None:
 
 
 def _tipping_figure(analysis: Analysis, tip: Tipping, number: int, figures: Figures) -> Figure:
-    import pandas as pd
-
     sentence = tipping_sentence(tip, figures)
     curve = analysis.tipping_curves.get(tip.assumption)
     spec = None
     if curve:
         winner = next(arm for arm in analysis.arms if arm.arm == tip.winner)
         chart = tipping_chart(
-            pd.DataFrame(curve),
+            pa.Table.from_pylist(curve),
             winner=tip.winner,
             runner_up=tip.runner_up,
             shift=tip.shift,

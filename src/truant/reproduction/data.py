@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from truant.documents import parquet_metadata
 from truant.files import written_whole
 from truant.reproduction.figure import Figure
 from truant.reproduction.results import Results
@@ -23,7 +24,8 @@ SCHEMA = pa.schema(
         ("run", pa.int32()),
         ("round", pa.int64()),
         ("regret", pa.float64()),
-    ]
+    ],
+    metadata=parquet_metadata("reproduction-runs", 1),
 )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from truant.charts import save_pictures
+from truant.documents import document
 from truant.errors import MissingExtra, unknown
 from truant.files import output_folder, output_path, written_whole
 from truant.lab.progress import progress_bar
@@ -162,7 +163,7 @@ def _summary(
     settings: dict[str, Any],
     left_out: dict[str, str],
 ) -> dict[str, Any]:
-    return {
+    fields = {
         "settings": settings,
         "versions": versions(),
         "left_out": left_out,
@@ -184,3 +185,4 @@ def _summary(
         ],
         "curves": [row for figure in figures for row in results.rows(figure)],
     }
+    return document("reproduction", 1, fields)

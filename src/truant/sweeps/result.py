@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from truant.documents import document
 from truant.errors import InvalidValue
 from truant.files import written_whole
 from truant.lab.versions import versions
@@ -86,7 +87,7 @@ class SweepResult:
 
     def summary(self) -> dict[str, Any]:
         """The same as summary.json and `truant sweep --json`."""
-        return {
+        fields = {
             "title": self.study.title,
             "runs": self.study.runs,
             "seed": self.study.seed,
@@ -98,6 +99,7 @@ class SweepResult:
             "versions": versions(),
             "rows": self.rows,
         }
+        return document("sweep", 1, fields)
 
 
 def gather(study: Study, tasks: Sequence[Task], kept: KeptRuns, folder: Path, seconds: float) -> SweepResult:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from truant.documents import parquet_metadata
 from truant.setting import FloatArray
 from truant.sweeps.study import Choice, Point, Study, shown
 
@@ -91,7 +92,8 @@ class Writer:
         fields = [("block", pa.int64()), ("world", pa.string()), *columns.items()]
         fields += [("horizon", pa.int64()), ("delay", pa.int64()), ("policy", pa.string())]
         fields += [("seed", pa.int64()), ("run", pa.int64()), *((name, pa.float64()) for name in FIGURES)]
-        self._schema = pa.schema(fields, metadata={b"truant.study": study.source.encode()})
+        metadata = parquet_metadata("sweep-runs", 1) | {b"truant.study": study.source.encode()}
+        self._schema = pa.schema(fields, metadata=metadata)
         self._file = pq.ParquetWriter(path, self._schema, compression="zstd", write_page_checksum=True)
         self._columns, self._seed = columns, study.seed
         self._waiting: list[Any] = []

@@ -31,9 +31,9 @@ def actg175(rng: np.random.Generator, *, gamma: Chances = ESTIMATED) -> RealWorl
 @functools.cache
 def _replay() -> Replay:
     table = datasets.actg175()
-    names = table.drop_duplicates("arms").set_index("arms")["treatment"]
+    names = dict(zip(table["arms"].to_pylist(), table["treatment"].to_pylist(), strict=True))
     found = replay_of(table, arm="arms", outcome="cd496", mediator=("offtrt", "cd420:3"))
-    return replace(found, arms=tuple(str(names[code]) for code in found.arms))
+    return replace(found, arms=tuple(names[code] for code in found.arms))
 
 
 parts = {"actg175": actg175}

@@ -50,8 +50,8 @@ def pbc(
 
 @functools.cache
 def _replay() -> Replay:
-    table = datasets.pbc()
-    table = table.assign(share=table["time"] / DAYS)
+    trial = datasets.pbc()
+    table = {"trt": trial["trt"], "dead": trial["dead"], "share": trial["time"].to_numpy() / DAYS}
     found = replay_of(table, arm="trt", outcome="share", mediator="dead", range=(0.0, 1.0))
     return replace(found, arms=("D-penicillamine", "placebo"))
 

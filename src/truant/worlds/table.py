@@ -5,22 +5,20 @@ from __future__ import annotations
 import functools
 import glob
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from truant.errors import InvalidValue
+from truant.tables.arrow import KINDS, columns_of
 from truant.tables.request import Request, understand
 from truant.worlds.discrete import DiscreteWorld
 from truant.worlds.real import RealWorld
 from truant.worlds.replay import ESTIMATED, Chances, Replay
 from truant.worlds.tally import tally
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
@@ -48,8 +46,8 @@ def from_table(
 
     Parameters
     ----------
-    data : pandas, polars or Arrow table (anything with `to_pandas`), dict of columns, or path of a CSV or Parquet
-        file. Missing is NULL, NaN or blank.
+    data : pandas, polars or Arrow table (anything with the Arrow interface), dict of columns, or path of a CSV or
+        Parquet file. Missing is NULL, NaN or blank.
     arm, outcome : columns. Rows without an arm are skipped.
     mediator : column or columns; several combine into one; `NAME:3` cuts a number into thirds over all arms, ties to
         the lower. None: no mediator.
@@ -114,30 +112,14 @@ def replay_of(
     if isinstance(data, str | os.PathLike):
         path, stamp = _found(data)
         return _replay_of_file(path, stamp, understand(_columns(path, stamp), *wanted))
-    frame = _frame(data)
-    names = [str(name) for name in frame.columns]
-    request = understand(names, *wanted)
-    picked = frame.iloc[:, [names.index(name) for name in request.names().values()]]
-    return tally(picked.set_axis(list(request.names()), axis=1), request, untyped=False)
-
-
-def _frame(data: Any) -> pd.DataFrame:
-    import pandas as pd
-
-    if hasattr(data, "collect") and not hasattr(data, "to_pandas"):  # a lazy polars table
-        data = data.collect()
-    if isinstance(data, Mapping):
-        try:
-            return pd.DataFrame(data)
-        except (ValueError, OverflowError) as error:
-            raise InvalidValue(f"A dict of columns must make a table: {error}.") from None
-    frame = data.to_pandas() if hasattr(data, "to_pandas") else data
-    if not isinstance(frame, pd.DataFrame):
+    columns = columns_of(data)
+    if columns is None:
         raise InvalidValue(
-            "data must be a pandas, polars or Arrow table, a dict of columns or the path of a file; "
-            f"got {type(data).__name__}."
+            f"data must be {KINDS}, a dict of columns or the path of a file; got {type(data).__name__}."
         )
-    return frame
+    request = understand(columns.names, *wanted)
+    places = {role: columns.names.index(name) for role, name in request.names().items()}
+    return tally(columns.table(places), request, untyped=False)
 
 
 def _found(data: str | os.PathLike[str]) -> tuple[str, Stamp]:
@@ -181,13 +163,12 @@ def _replay_of_file(path: str, stamp: Stamp, request: Request) -> Replay:
         if typed:
             import pyarrow.parquet
 
-            rows = pyarrow.parquet.read_table(path, columns=list(names.values()))
-            table = rows.to_pandas(ignore_metadata=True)
+            table = pyarrow.parquet.read_table(path, columns=list(names.values()))
         else:
             import duckdb
 
-            table = _csv(path).select(*map(duckdb.ColumnExpression, names.values())).df()
-    return tally(table.set_axis(list(names), axis=1), request, untyped=not typed)
+            table = _csv(path).select(*map(duckdb.ColumnExpression, names.values())).to_arrow_table()
+    return tally(table.rename_columns(list(names)), request, untyped=not typed)
 
 
 def _csv(path: str) -> Any:

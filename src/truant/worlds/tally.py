@@ -1,4 +1,4 @@
-"""From the columns of a data frame to the cells of a `Replay`, by the rules that logs are read by.
+"""From the columns of an Arrow table to the cells of a `Replay`, by the rules that logs are read by.
 
 Missing is NULL, NaN or blank. A mediator `NAME:3` is cut at the smallest values x with F(x) >= 1/3 and 2/3 over all
 rows that have an arm; ties go to the lower class.
@@ -6,6 +6,7 @@ rows that have an arm; ties go to the lower class.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,24 +14,26 @@ import numpy as np
 from truant.counts import LARGEST_OUTCOME
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, IntArray
+from truant.tables.arrow import decoded
 from truant.tables.labels import in_order, mediator_levels
 from truant.tables.limits import MOST_LEVELS, check_arms, check_distinct
 from truant.tables.request import Request
 from truant.worlds.replay import Replay
 
-if TYPE_CHECKING:
-    import pandas as pd
+if TYPE_CHECKING:  # slow to import, and not needed by worlds without a table
+    import pyarrow
+
+WORDS = {"true": 1.0, "false": 0.0, "nan": math.nan}  # that stand for numbers
 
 
-def tally(table: pd.DataFrame, request: Request, untyped: bool) -> Replay:
+def tally(table: pyarrow.Table, request: Request, untyped: bool) -> Replay:
     """The cells of a table whose columns have the names of `request.names()`; `untyped`: all is text."""
-    has_arm = _known(table["arm"]).notna().to_numpy()
-    kept = table[has_arm]
-    arm_codes, values = _coded(request.arm, kept["arm"])
+    arm_codes, values = _coded(request.arm, table["arm"])
+    kept = table.filter(arm_codes >= 0)
     arms = in_order(values, untyped)
-    check_arms(request, list(arms.values()), len(table))
+    check_arms(request, list(arms.values()), table.num_rows)
     check_distinct(request, len(arms))
-    arm = _places(values, arms)[arm_codes]
+    arm = _places(values, arms)[arm_codes[arm_codes >= 0]]
     mediator, mediators = _mediators(kept, request, untyped)
     outcome = _numbers(request.outcome, kept["outcome"])
     levels, low, high = _outcomes(request, outcome, _yes_or_no(kept["outcome"]))
@@ -76,10 +79,10 @@ def _check_cells(request: Request, replay: Replay) -> None:
                 )
 
 
-def _mediators(table: pd.DataFrame, request: Request, untyped: bool) -> tuple[IntArray, tuple[str, ...]]:
+def _mediators(table: pyarrow.Table, request: Request, untyped: bool) -> tuple[IntArray, tuple[str, ...]]:
     """The level of each row (-1: missing), and what the levels are called."""
     if not request.mediators:
-        return np.zeros(len(table), np.int64), ("all",)
+        return np.zeros(table.num_rows, np.int64), ("all",)
     codes, found, cuts = [], [], []
     for i, part in enumerate(request.mediators):
         column = table[f"mediator_{i}"]
@@ -108,7 +111,7 @@ def _mediators(table: pd.DataFrame, request: Request, untyped: bool) -> tuple[In
     levels = [tuple(values[code] for values, code in zip(found, level, strict=True)) for level in combined]
     names_by_level = mediator_levels(levels, request.mediators, cuts, untyped)
     check_distinct(request, 0, len(levels))
-    mediator = np.full(len(table), -1)
+    mediator = np.full(table.num_rows, -1)
     mediator[known] = _places(levels, names_by_level)[inverse]
     return mediator, tuple(names_by_level.values())
 
@@ -164,22 +167,27 @@ def _outcomes(
     return (tuple(seen.tolist()) if few else None), least, most
 
 
-def _known(column: pd.Series[Any]) -> pd.Series[Any]:
-    """The column as plain values, None where it is missing."""
-    values = column.astype(object)
-    blank = values.map(lambda value: isinstance(value, str) and not value.strip())
-    return values.mask(column.isna() | blank.astype(bool), None)
-
-
-def _coded(name: str, column: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
+def _coded(name: str, column: pyarrow.ChunkedArray) -> tuple[IntArray, list[Any]]:
     """Each row's number among the distinct values (-1: missing), and these."""
-    import pandas as pd
+    import pyarrow
 
-    try:
-        codes, values = pd.factorize(_known(column).to_numpy())
-    except TypeError:
-        raise InvalidValue(f"Column {name!r} must hold plain values; name another column.") from None
-    return codes.astype(np.int64), list(values)
+    column = decoded(column)
+    if pyarrow.types.is_nested(column.type):
+        raise InvalidValue(f"Column {name!r} must hold plain values; name another column.")
+    if pyarrow.types.is_null(column.type):
+        return np.full(len(column), -1), []
+    encoded = column.combine_chunks().dictionary_encode()
+    numbers: dict[Any, int] = {}
+    codes = [
+        -1 if _is_missing(value) else numbers.setdefault(value, len(numbers))
+        for value in encoded.dictionary.to_pylist()
+    ]
+    indices = encoded.indices.fill_null(len(codes)).to_numpy(zero_copy_only=False)
+    return np.array([*codes, -1], np.int64)[indices], list(numbers)
+
+
+def _is_missing(value: Any) -> bool:
+    return bool(value != value) or (isinstance(value, str) and not value.strip())
 
 
 def _places(values: list[Any], ordered: dict[Any, Any]) -> IntArray:
@@ -188,40 +196,44 @@ def _places(values: list[Any], ordered: dict[Any, Any]) -> IntArray:
     return np.array([place[value] for value in values], np.int64)
 
 
-def _yes_or_no(column: pd.Series[Any]) -> bool:
-    """Whether the column is of true and false, whatever it is kept as once some are missing."""
-    import pandas as pd
+def _yes_or_no(column: pyarrow.ChunkedArray) -> bool:
+    """Whether the column is of true and false."""
+    import pyarrow
 
-    return pd.api.types.infer_dtype(column, skipna=True) == "boolean"
+    return bool(pyarrow.types.is_boolean(decoded(column).type))
 
 
-def _numbers(name: str, column: pd.Series[Any]) -> FloatArray:
+def _numbers(name: str, column: pyarrow.ChunkedArray) -> FloatArray:
     """The column as numbers, NaN where it is missing; true and false are 1 and 0."""
-    import pandas as pd
+    from pyarrow import types
 
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(object)
-    kind = column.dtype
-    plain = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_complex_dtype(kind)
-    if pd.api.types.is_bool_dtype(kind) or plain:
-        return column.to_numpy(np.float64, na_value=np.nan)
-    if not (pd.api.types.is_object_dtype(kind) or pd.api.types.is_string_dtype(kind)):
+    column = decoded(column)
+    kind = column.type
+    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
+        values: FloatArray = column.cast("float64", safe=False).to_numpy()
+        return values
+    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    if not (text or types.is_decimal(kind) or types.is_null(kind)):
         raise InvalidValue(f"Column {name!r} must be numbers, got {kind}; name another column.")
-    values = _known(column)
-    words = {"true": 1.0, "false": 0.0, "nan": np.nan}
-    try:
-        text = values.map(
-            lambda value: words.get(value.strip().lower(), value) if isinstance(value, str) else value
-        )
-        numbers = pd.to_numeric(text, errors="coerce").to_numpy(np.float64)
-    except OverflowError:
-        raise InvalidValue(
-            f"Column {name!r} must be numbers, it holds one too large for a float; leave it blank if it is missing."
-        ) from None
-    strays = text[np.isnan(numbers) & text.notna().to_numpy()]
-    if len(strays):
-        came = " and ".join(repr(value) for value in sorted(set(map(str, strays)))[:3])
+    codes, distinct = _coded(name, column)
+    numbers = {value: _number(value) for value in distinct}
+    strays = sorted(value for value, number in numbers.items() if number is None)[:3]
+    if strays:
+        came = " and ".join(map(repr, strays))
         raise InvalidValue(
             f"Column {name!r} must be numbers, it holds {came}; if that stands for missing, leave it blank."
         )
-    return numbers
+    return np.array([*numbers.values(), math.nan], np.float64)[codes]  # code -1 is the last
+
+
+def _number(value: Any) -> float | None:
+    """The number that a text or a decimal is; None if it is none."""
+    if not isinstance(value, str):
+        return float(value)
+    word = value.strip().lower()
+    if word in WORDS:
+        return WORDS[word]
+    try:
+        return None if "_" in word else float(word)
+    except ValueError:
+        return None

@@ -50,7 +50,7 @@ def test_random_tables_are_folded(case):
     frame = pd.DataFrame({"arm": [a or None for a in table["arm"]]})
     frame["m"] = pd.Series(table["m"], dtype=object).where(lambda m: m.notna(), None)
     frame["y"] = pd.Series(table["y"], dtype=float)
-    levels = sorted({m for a, m in zip(frame["arm"], table["m"], strict=True) if a and m is not None})
+    levels = sorted({m for a, m in zip(table["arm"], table["m"], strict=True) if a and m is not None})
     assert log.mediators == tuple(map(str, levels))
     assert log.skipped == sum(not a for a in table["arm"])
     kept = frame[frame["arm"].notna()]

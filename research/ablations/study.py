@@ -12,7 +12,7 @@ from research.cache import NotKept
 from research.markdown import picture
 from research.sources import policy_modules, world_modules
 from truant.charts import in_rows, save_chart, styled_title
-from truant.sweeps.charts import one_point_each
+from truant.charts.swept import one_point_each
 from truant.sweeps.study_file import read_study, study_of
 from truant.sweeps.sweep import sweep
 
@@ -69,9 +69,10 @@ def paragraphs(name: str, result: SweepResult, reading: str) -> list[str]:
 
 def figures(result: SweepResult) -> Iterable[str]:
     """One table of all worlds if each is a single point, else a table for each world."""
-    if one_point_each(result.study):
+    blocks = result.blocks()
+    if one_point_each(blocks):
         return [overview(result)]
-    tables = [(f"`{block.title}`:", table_of(block, result.rows)) for block in result.study.blocks]
+    tables = [(f"`{block.title}`:", table_of(block)) for block in blocks]
     return [part for pair in tables for part in pair]
 
 

@@ -5,25 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from research.markdown import table
-from truant.sweeps.charts import ways_of
 
 if TYPE_CHECKING:
+    from truant.charts.swept import SweptBlock
     from truant.sweeps.result import SweepResult
-    from truant.sweeps.study import Block
-
-Row = dict[str, Any]
 
 
-def table_of(block: Block, rows: list[Row]) -> str:
+def table_of(block: SweptBlock) -> str:
     """A row per policy (without what varies in it), a column per value of what varies most."""
-    own = [row for row in rows if row["block"] == block.number + 1]
-    varied = [key for choice in block.choices for key in choice.varied]
-    ways = [(way.column, way.label) for way in sorted(ways_of(block), key=lambda way: -len(way.values))]
-    column, label = (f"policy_{varied[0]}", varied[0]) if varied else ways[0]
-    others = [way for way in ways if way[0] != column]
-    values = list(dict.fromkeys(row[column] for row in own if row[column] is not None))
+    in_world = sorted(block.varied, key=lambda varied: -len(varied.values))
+    ways = [(varied.column, varied.label) for varied in (*block.varied_in_policies[:1], *in_world)]
+    (column, label), *others = ways
+    values = list(dict.fromkeys(row[column] for row in block.rows if row[column] is not None))
     lines: dict[str, dict[Any, str]] = {}
-    for row in own:
+    for row in block.rows:
         words = [row["family"], *(f"{name} = {row[other]:g}" for other, name in others)]
         lines.setdefault(", ".join(words), {})[row[column]] = figure(row["regret_mean"], row["regret_se"])
     return table(

@@ -35,6 +35,6 @@ def parts_of(name: str) -> set[str]:
     """The modules of the worlds and policies of a figure."""
     figure = FIGURES[name]
     cases = [case for claim in figure.claims for case in claim.cases]
-    curves = [*figure.curves(), *(curve for case in cases for curve in case.curves)]
-    worlds, policies = {curve.scene.world for curve in curves}, {curve.policy for curve in curves}
+    lines = [*figure.lines(), *(line for case in cases for line in case.lines)]
+    worlds, policies = {line.scene.world for line in lines}, {line.policy for line in lines}
     return world_modules(*worlds) | policy_modules(*policies)

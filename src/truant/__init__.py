@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from truant.policies import Policy
     from truant.policies import named as policy
     from truant.policies.decider import Decider
-    from truant.reproduction.run import reproduce
+    from truant.reproduction import reproduce
     from truant.setting import Setting
     from truant.sweeps.result import SweepResult
     from truant.sweeps.sweep import sweep
@@ -54,7 +54,7 @@ _PLACES = {
     "checks": ("truant.checks", ""),
     "datasets": ("truant.datasets", ""),
     "policy": ("truant.policies", "named"),
-    "reproduce": ("truant.reproduction.run", "reproduce"),
+    "reproduce": ("truant.reproduction", "reproduce"),
     "simulate": ("truant.lab.simulate", "simulate"),
     "sweep": ("truant.sweeps.sweep", "sweep"),
     "theory": ("truant.theory", ""),

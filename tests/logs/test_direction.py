@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import truant
 from truant.cli import cli
 from truant.errors import InvalidValue
-from truant.report.page import analysis_html
+from truant.report import analysis_html
 
 
 def rows(discrete, n=1500, seed=2):

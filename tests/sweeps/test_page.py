@@ -10,7 +10,7 @@ import pytest
 import truant
 from tests.browser import drawn_page, needs_browser
 from truant.report.document import spec_of
-from truant.sweeps.page import verdict
+from truant.sweeps.words import verdict
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 STUDY = {
@@ -64,10 +64,10 @@ def test_it_shows_what_there_is(result, page):
 
 
 def test_the_verdict_counts_wins(result):
-    table = result.table()
+    table = result.table().to_pandas()
     contest = table[table["behind_mean"].notna()]
     wins = contest[contest["best"]]["policy"].value_counts()
-    sentence = verdict(result)
+    sentence = verdict(result.rows)
     first = wins.index[0]
     good = int(contest[contest["policy"] == first]["as_good"].sum())
     assert sentence.startswith(
@@ -76,7 +76,7 @@ def test_the_verdict_counts_wins(result):
 
 
 def test_panels_hold_the_right_rows(result):
-    table = result.table()
+    table = result.table().to_pandas()
     spec = result.charts()["world-1-curves"].to_dict()
     assert len(spec["concat"]) == 4
     titles = [part["title"]["text"] for part in spec["concat"]]
@@ -89,7 +89,7 @@ def test_panels_hold_the_right_rows(result):
 
 
 def test_the_map_says_who_wins_by_how_much_and_who_is_as_good(result):
-    table = result.table()
+    table = result.table().to_pandas()
     spec = result.charts()["world-1-winners"].to_dict()
     assert len(spec["concat"]) == 2  # sd
     letters = {"naive-ucb": "A", "mar-ucb": "B"}
@@ -179,6 +179,27 @@ def test_the_table_of_a_large_study_says_how_much_is_left_out(tmp_path):
     page = truant.sweep(study, out=tmp_path).page.read_text(encoding="utf-8")
     assert len(re.findall("<tr>", page.split("<script>")[0])) == 1 + 200
     assert "6 more rows are in summary.json" in page
+
+
+def test_the_table_has_the_rows_with_the_same_types_in_every_study(result, tmp_path):
+    table = result.table()
+    assert table.to_pylist() == result.rows
+    assert table.column_names == list(result.rows[0])
+    world = {"name": "mcar", "vary": {"gamma": [0.5, 1]}}
+    alone = {"runs": 1, "horizon": 20, "policies": ["oracle-ucb"], "worlds": [world]}
+    other = truant.sweep(alone, out=tmp_path).table()
+    assert set(other["behind_mean"].to_pylist()) == set(other["regret_se"].to_pylist()) == {None}
+    for name in set(table.column_names) & set(other.column_names) - {"gamma"}:
+        assert other.schema.field(name).type == table.schema.field(name).type
+
+
+def test_a_notebook_shows_the_first_rows(result):
+    text = result._repr_html_()
+    assert HOSTILE not in text
+    assert "<script" not in text
+    assert len(re.findall("<tr>", text)) == 1 + 20
+    assert "11 more rows: see <code>.table()</code>." in text
+    assert result.rows[0]["policy"] in text
 
 
 def test_more_rows_than_altair_takes_unasked():

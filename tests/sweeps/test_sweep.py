@@ -63,7 +63,7 @@ def test_the_summary_is_that_of_the_runs(whole):
     runs = pd.read_parquet(whole.results)
     keys = ["world", "gamma", "K", "horizon"]
     by_point = dict(list(runs.fillna(-1).groupby(keys)))
-    table = whole.table()
+    table = whole.table().to_pandas()
     assert len(table) == PAIRS
     for key, rows in table.fillna({"gamma": -1, "K": -1}).groupby(keys):
         finals = {policy: part["regret"].to_numpy() for policy, part in by_point[key].groupby("policy")}

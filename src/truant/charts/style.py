@@ -216,6 +216,11 @@ def short(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
+def value_text(value: Any) -> str:
+    """The value of a parameter, a number or a text, as it is written on axes and in tables."""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
 def darker(colour: str) -> str:
     """The same hue, dark enough to read as small text on white."""
     parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))

@@ -51,7 +51,7 @@ def reproduce(
 
     Each figure comes twice: with the paper's policies, and with truant's beside naive and oracle ones.
     """
-    from truant.reproduction.page import duration
+    from truant.report.reproduction import duration
     from truant.reproduction.run import reproduce as run
 
     try:

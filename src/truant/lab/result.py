@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # slow to import, and not needed to simulate
     import altair as alt
     import pyarrow as pa
 
-    from truant.lab.display import Display
+    from truant.terminal.simulation import SimulationDisplay
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -219,10 +219,11 @@ class Simulation:
         heading = html.escape(f"World {self.world}: {self._line()}")
         return f"<p>{heading}</p>{html_table(self.table())}"
 
-    def __rich__(self) -> Display:
-        from truant.lab.display import Display
+    def __rich__(self) -> SimulationDisplay:
+        from truant.terminal.simulation import SimulationDisplay
 
-        return Display(self.table(), title=f"World {self.world}", subtitle=self._line())
+        rows: Any = self.table().reset_index().to_dict("records")
+        return SimulationDisplay(rows, title=f"World {self.world}", subtitle=self._line())
 
 
 def circumstances(delay: int, minimize: bool) -> list[str]:

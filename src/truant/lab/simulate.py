@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from truant.errors import InvalidValue
-from truant.lab.progress import progress_bar
 from truant.lab.result import Simulation
 from truant.play.run import Plan, RunResult, checkpoints, cores, play, rounds_late
 from truant.policies import Policy, named
 from truant.setting import FloatArray, IntArray, switch, whole_number
 from truant.spec import Spec
+from truant.terminal.progress import progress_bar
 from truant.worlds import World
 
 

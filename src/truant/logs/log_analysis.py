@@ -186,7 +186,7 @@ class LogAnalysis:
         return analysis_html(self.analysis)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from truant.terminal import AnalysisDisplay
+        from truant.terminal.analysis import AnalysisDisplay
 
         yield AnalysisDisplay(self.analysis, self.title, self.about)
 

@@ -1,5 +1,5 @@
-"""Charts, tables and words as one self-contained HTML page; an analysis also as a fragment for notebooks."""
+"""Every page: charts, tables and words as one self-contained HTML file; fragments of it for notebooks."""
 
-from truant.report.page import analysis_html, analysis_page, save_page
+from truant.report.analysis import analysis_html, analysis_page, save_page
 
 __all__ = ["analysis_html", "analysis_page", "save_page"]

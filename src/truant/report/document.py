@@ -1,4 +1,4 @@
-"""What every page shares: figures, tables, the templates; every text is escaped by the template engine."""
+"""What every page shares: charts, tables, the templates; every text is escaped by the template engine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAGES = (".html", ".htm")
 
 
 @dataclass(frozen=True)
-class Figure:
+class PageChart:
     """A chart as a Vega-Lite specification (None if there is nothing to draw), its heading and what it says."""
 
     id: str
@@ -64,9 +64,9 @@ def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
     return spec
 
 
-def rendered(template: str, figures: Iterable[Figure], **context: Any) -> str:
+def rendered(template: str, charts: Iterable[PageChart], /, **context: Any) -> str:
     """A whole page that loads nothing from elsewhere: the template, with what it shows and what draws it."""
-    specs = {figure.id: figure.spec for figure in figures if figure.spec is not None}
+    specs = {chart.id: chart.spec for chart in charts if chart.spec is not None}
     data = Markup(_for_script({"charts": specs, "dark": DARK}))
     return _templates().get_template(template).render(vega=Markup(_vega()), data=data, **context)
 

@@ -1,16 +1,21 @@
-"""The page of a reproduction: every figure in two versions, with its claim and what became of it."""
+"""The page of a reproduction: every figure in two versions, with its claims and what became of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from truant.report.document import Figure, Table, rendered
+from truant.charts.panels import RegretPanel, panel_charts
+from truant.charts.style import short
+from truant.report.document import Cell, PageChart, Table, rendered, spec_of
+
+WIDTH, HEIGHT = 290, 240  # of a plot; two fit beside each other
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A claim, what became of it, and the figures that decide."""
+class CheckedClaim:
+    """A claim, what became of it, and the numbers that decide."""
 
     figure: str
     claim: str
@@ -25,61 +30,155 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Version:
+class FigureVersion:
     """The charts of one version of a figure, and the files that have them."""
 
     heading: str
-    charts: Sequence[Figure]
+    charts: Sequence[PageChart]
     files: Sequence[str]
     note: str = ""
 
 
 @dataclass(frozen=True)
-class Section:
-    """One figure of the paper."""
+class ReproducedFigure:
+    """One figure of the paper; `rows` has the final regret of each line, as in summary.json."""
 
     name: str
     title: str
     shows: str
     findings: Sequence[str]
-    claims: Sequence[Judged]
-    versions: Sequence[Version]
+    claims: Sequence[CheckedClaim]
+    versions: Sequence[FigureVersion]
     choices: Sequence[str]
     note: str
-    table: Table
+    rows: Sequence[Mapping[str, Any]]
+
+    @property
+    def table(self) -> Table:
+        """Final regret of each policy in each world, once."""
+        rows = list({(cells[0], cells[1]): cells for cells in map(_texts, self.rows)}.values())
+        caption = "Final regret: mean, median and standard deviation over the runs"
+        return Table(caption, list(COLUMNS), [[Cell(text) for text in row] for row in rows], words=2)
+
+
+def figure_version(
+    name: str,
+    heading: str,
+    panels: Sequence[RegretPanel],
+    *,
+    log: bool,
+    files: Sequence[str],
+    alternative: str,
+    note: str,
+) -> FigureVersion:
+    """Draw the panels of one version.
+
+    Parameters
+    ----------
+    name : begins the ids of the charts.
+    heading : above the charts.
+    panels : what is drawn.
+    log : a logarithmic regret axis.
+    files : pictures of the same, beside the page.
+    alternative : what is said to those who do not see the charts.
+    note : below the charts.
+    """
+    charts = panel_charts(panels, log=log, width=WIDTH, height=HEIGHT)
+    drawn = [
+        PageChart(
+            f"{name}-{number}",
+            spec_of(chart),
+            f"Line chart of regret over rounds, {panel.title}: {heading}. {alternative}",
+            fluid=False,
+        )
+        for number, (chart, panel) in enumerate(zip(charts, panels, strict=True))
+    ]
+    return FigureVersion(heading, drawn, files, note)
 
 
 def reproduction_page(
-    sections: Sequence[Section],
-    *,
-    title: str,
-    about: Sequence[str],
-    verdict: str,
-    facts: Sequence[tuple[str, str]],
-    common: Sequence[str],
+    figures: Sequence[ReproducedFigure], summary: Mapping[str, Any], *, verdict: str, lines: int
 ) -> str:
     """The whole page, with its charts and the scripts that draw them; it loads nothing from elsewhere.
 
     Parameters
     ----------
-    sections : the figures in their order.
-    title, about : heading of the page, and lines below it.
+    figures : in their order.
+    summary : as in summary.json: settings, versions, left_out, choices, seconds.
     verdict : the whole in one sentence.
-    facts : name and value of what was run.
-    common : choices that hold for every figure.
+    lines : how many different lines are drawn.
     """
-    claims = [claim for section in sections for claim in section.claims]
-    charts = [chart for section in sections for version in section.versions for chart in version.charts]
+    claims = [claim for figure in figures for claim in figure.claims]
+    charts = [chart for figure in figures for version in figure.versions for chart in version.charts]
+    facts = [
+        ("figures", f"{len(figures)}"),
+        ("curves", f"{lines}"),
+        ("seed", f"{summary['settings']['seed']}"),
+        ("time taken", duration(summary["seconds"])),
+    ]
     return rendered(
         "reproduction.html",
         charts,
-        title=title,
-        about=list(about),
+        title="The paper's figures, again",
+        about=_about(summary),
         verdict=verdict,
-        facts=list(facts),
-        common=list(common),
-        sections=list(sections),
+        facts=facts,
+        common=summary["choices"],
+        figures=list(figures),
         failed=[claim for claim in claims if claim.tone == "bad"],
         mixed=[claim for claim in claims if claim.tone == "mixed"],
         held=[claim for claim in claims if claim.tone == "good"],
     )
+
+
+def duration(seconds: float) -> str:
+    """38 s, 2 min 5 s."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
+
+
+def _about(summary: Mapping[str, Any]) -> list[str]:
+    """The lines below the heading: what was run, with what, and what is left out."""
+    settings = summary["settings"]
+    extent = "quick: a tenth of the rounds, half the runs" if settings["quick"] else "full size"
+    if settings["runs"]:
+        extent += f", {settings['runs']:,} runs each"
+    versions = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
+    lines = ["“Multi-armed Bandits with Missing Outcome”, its experiments again.", f"{extent}. {versions}."]
+    lines += [f"{name} is left out: {why}" for name, why in summary["left_out"].items()]
+    return [line[0].upper() + line[1:] for line in lines]
+
+
+COLUMNS = (
+    "policy",
+    "world",
+    "rounds",
+    "runs",
+    "regret",
+    "median",
+    "sd",
+    "2nd / 1st half",
+    "lower-bound rate",
+)
+
+
+def _texts(row: Mapping[str, Any]) -> list[str]:
+    """A row of the table of final regrets."""
+    sd, ratio, bound = row["regret_sd"], row["second_half_ratio"], row["lower_bound"]
+    return [
+        row["policy"],
+        _world(row),
+        f"{row['horizon']:,}",
+        f"{row['runs']:,}",
+        short(row["regret_mean"]),
+        short(row["regret_median"]),
+        "–" if sd is None else short(sd),
+        "–" if ratio is None else f"{ratio:.2f}",
+        "–" if bound is None else short(bound),
+    ]
+
+
+def _world(row: Mapping[str, Any]) -> str:
+    """A world with its parameters."""
+    settings = ",".join(f"{key}={value}" for key, value in row["parameters"].items())
+    return f"{row['world']}:{settings}" if settings else str(row["world"])

@@ -1,1 +1,19 @@
 """The paper's figures again: what they show, what they claim, and what becomes of the claims."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from truant.reproduction.run import reproduce
+
+__all__ = ["reproduce"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load `reproduce` when it is first used: the names of the figures are needed without it."""
+    if name != "reproduce":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from truant.reproduction.run import reproduce
+
+    return reproduce

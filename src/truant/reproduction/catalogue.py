@@ -5,7 +5,7 @@ Sizes are those of the paper's text. Where the text leaves room, `choices` says 
 
 from __future__ import annotations
 
-from truant.reproduction.figure import Claim, Curve, Figure, Growth, Panel, Rising, Scene, panel
+from truant.reproduction.figure import Claim, Figure, Growth, Line, Panel, Rising, Scene, panel
 
 COMMON = (
     "α = 2 for all of the paper's policies; the text states it for MCAR alone.",
@@ -17,13 +17,13 @@ COMMON = (
 
 GAMMAS = (0.5, 0.7, 0.9, 1)
 _mcar = {gamma: Scene(f"mcar:gamma={gamma}", 10_000, 20, "mcar") for gamma in GAMMAS}
-_mcar_curves = tuple(Curve(scene, "paper-mcar", f"γ = {gamma}") for gamma, scene in _mcar.items())
+_mcar_lines = tuple(Line(scene, "paper-mcar", f"γ = {gamma}") for gamma, scene in _mcar.items())
 
 mcar_gamma = Figure(
     "mcar-gamma",
     "Missing completely at random: fewer outcomes, more regret",
     "Ten arms with means from U[0, 1] and outcomes N(μ, 1), each outcome seen with probability γ.",
-    paper=(Panel("Algorithm 1 for four γ", _mcar_curves),),
+    paper=(Panel("Algorithm 1 for four γ", _mcar_lines),),
     truant=tuple(
         panel(f"γ = {gamma}", scene, "naive-ucb", "mcar-ucb", "mcar-thompson", "oracle-ucb")
         for gamma, scene in _mcar.items()
@@ -32,7 +32,7 @@ mcar_gamma = Figure(
         "γ = 0.5, 0.7, 0.9 and 1: the text says that γ is drawn from U[0.5, 1] and that the figure has several, and "
         "not which.",
     ),
-    claims=(Claim("The fewer outcomes are seen, the faster regret grows.", (Rising(_mcar_curves[::-1]),)),),
+    claims=(Claim("The fewer outcomes are seen, the faster regret grows.", (Rising(_mcar_lines[::-1]),)),),
     note="naive-ucb is Algorithm 1 here: to drop the missing rows is right when they are missing by chance.",
 )
 
@@ -59,7 +59,7 @@ mar_known_p = Figure(
     claims=(
         Claim(
             "To know P(m|a) in advance lowers regret.",
-            (Rising((Curve(_mar, "paper-mar-known"), Curve(_mar, "paper-mar"))),),
+            (Rising((Line(_mar, "paper-mar-known"), Line(_mar, "paper-mar"))),),
         ),
     ),
     note="Algorithm 3 pays for not knowing P(m|a) with a factor of 8 in its width, on shaky grounds (erratum 6). "
@@ -74,7 +74,7 @@ mar_peaked = Figure(
     paper=(
         Panel(
             "Algorithm 3",
-            (Curve(_uniform, "paper-mar", "uniform"), Curve(_peaked, "paper-mar", "peaked")),
+            (Line(_uniform, "paper-mar", "uniform"), Line(_peaked, "paper-mar", "peaked")),
         ),
     ),
     truant=(panel("Uniform", _uniform, *_OURS), panel("Peaked", _peaked, *_OURS)),
@@ -87,7 +87,7 @@ mar_peaked = Figure(
         Claim(
             "A peaked mediator costs more regret than a uniform one.",
             tuple(
-                Rising((Curve(_uniform, policy, "uniform"), Curve(_peaked, policy, "peaked")))
+                Rising((Line(_uniform, policy, "uniform"), Line(_peaked, policy, "peaked")))
                 for policy in ("paper-mar", "mar-ucb")
             ),
         ),
@@ -113,16 +113,16 @@ mar_against_ucb = Figure(
     claims=(
         Claim(
             "UCB loses more than the MAR algorithm.",
-            tuple(Rising((Curve(_mar, policy), Curve(_mar, "naive-ucb"))) for policy in _POINT[:2]),
+            tuple(Rising((Line(_mar, policy), Line(_mar, "naive-ucb"))) for policy in _POINT[:2]),
         ),
         Claim(
-            "UCB's regret grows in nearly a straight line.", (Growth(Curve(_mar, "naive-ucb"), linear=True),)
+            "UCB's regret grows in nearly a straight line.", (Growth(Line(_mar, "naive-ucb"), linear=True),)
         ),
         Claim(
             "In world confounded, UCB loses more than the MAR algorithm, in nearly a straight line.",
             (
-                *(Rising((Curve(_confounded, p), Curve(_confounded, "naive-ucb"))) for p in _POINT[:2]),
-                Growth(Curve(_confounded, "naive-ucb"), linear=True),
+                *(Rising((Line(_confounded, p), Line(_confounded, "naive-ucb"))) for p in _POINT[:2]),
+                Growth(Line(_confounded, "naive-ucb"), linear=True),
             ),
             ours=True,
         ),
@@ -153,7 +153,7 @@ mnar = Figure(
     claims=(
         Claim(
             "The MNAR algorithm adapts, and keeps regret low.",
-            (Growth(Curve(_mnar, "paper-mnar"), linear=False),),
+            (Growth(Line(_mnar, "paper-mnar"), linear=False),),
         ),
     ),
     note="Algorithm 4's bonus stays far above the differences between arms at any horizon that can be run (erratum 2), "
@@ -172,11 +172,11 @@ mnar_against_ucb = Figure(
     claims=(
         Claim(
             "UCB loses more than the MNAR algorithm.",
-            (Rising(tuple(Curve(_mnar, policy) for policy in _ALG_4)),),
+            (Rising(tuple(Line(_mnar, policy) for policy in _ALG_4)),),
         ),
         Claim(
             "In world mnar-hidden, too, UCB loses more than the MNAR algorithm.",
-            (Rising(tuple(Curve(_hidden, policy) for policy in _ALG_4)),),
+            (Rising(tuple(Line(_hidden, policy) for policy in _ALG_4)),),
             ours=True,
         ),
     ),
@@ -206,8 +206,7 @@ pbc = Figure(
         Claim(
             "As with synthetic data, the MAR algorithm loses less than UCB.",
             tuple(
-                Rising((Curve(scene, "paper-mar"), Curve(scene, "naive-ucb")))
-                for scene in (_misled, _harmless)
+                Rising((Line(scene, "paper-mar"), Line(scene, "naive-ucb"))) for scene in (_misled, _harmless)
             ),
         ),
     ),

@@ -22,7 +22,7 @@ STRAIGHT, BENT = 0.7, 0.5
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a claim, with the figures that decide it."""
+    """What became of a claim, with the numbers that decide it."""
 
     claim: str
     word: Word
@@ -30,7 +30,7 @@ class Verdict:
     ours: bool = False
 
 
-def judged(claim: Claim, results: Results) -> Verdict:
+def judge(claim: Claim, results: Results) -> Verdict:
     """The verdict over all cases of a claim: mixed ones depend."""
     found = [
         _rising(case, results) if isinstance(case, Rising) else _growth(case, results) for case in claim.cases
@@ -62,9 +62,8 @@ def shape(ratio: float, linear: bool) -> Word:
 
 
 def _rising(case: Rising, results: Results) -> tuple[Word, str]:
-    curves = case.curves
-    finals = [results.final(curve) for curve in curves]
-    words = [_name(case, i) for i in range(len(curves))]
+    finals = [results.final(line) for line in case.lines]
+    words = [_name(case, i) for i in range(len(case.lines))]
     figures = _listed([f"{word} lost {short(f.mean())}" for word, f in zip(words, finals, strict=True)])
     as_claimed = int(np.sum(finals[-1] > finals[0]))
     runs = len(finals[0])
@@ -78,14 +77,14 @@ def _rising(case: Rising, results: Results) -> tuple[Word, str]:
 
 
 def _name(case: Rising, number: int) -> str:
-    """What tells the curves of a comparison apart: their policies, or else their labels."""
-    policies = [curve.policy for curve in case.curves]
-    return policies[number] if len(set(policies)) == len(policies) else case.curves[number].shown
+    """What tells the lines of a comparison apart: their policies, or else their labels."""
+    policies = [line.policy for line in case.lines]
+    return policies[number] if len(set(policies)) == len(policies) else case.lines[number].name
 
 
 def _where(case: Rising) -> str:
-    """What the curves of a comparison have in common."""
-    worlds, policies = ({curve.scene.world for curve in case.curves}, {curve.policy for curve in case.curves})
+    """What the lines of a comparison have in common."""
+    worlds, policies = ({line.scene.world for line in case.lines}, {line.policy for line in case.lines})
     return (
         f"In {worlds.pop()}, "
         if len(worlds) == 1
@@ -96,9 +95,9 @@ def _where(case: Rising) -> str:
 
 
 def _growth(case: Growth, results: Results) -> tuple[Word, str]:
-    ratio, curve = results.ratio(case.curve), case.curve
+    ratio, line = results.ratio(case.line), case.line
     verdict = shape(ratio, case.linear)
-    figures = f"{curve.policy} lost {short(results.final(curve).mean())} in {curve.scene.world}"
+    figures = f"{line.policy} lost {short(results.final(line).mean())} in {line.scene.world}"
     return (
         verdict,
         f"{figures}, and in the second half of the rounds {ratio:.2f} times as much as in the first.",

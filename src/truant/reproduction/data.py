@@ -1,4 +1,4 @@
-"""Everything that is drawn, in one tidy Parquet file: a row per curve, run and checkpoint."""
+"""Everything that is drawn, in one tidy Parquet file: a row per line, run and checkpoint."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ def save_data(path: Path, figures: Sequence[Figure], results: Results) -> Path:
     """Write the data of the figures, whole or not at all; parameters are JSON."""
     with written_whole(path) as temporary, pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as file:
         for figure in figures:
-            file.write_table(pa.concat_tables(_curves(figure, results)).unify_dictionaries())
+            file.write_table(pa.concat_tables(_lines(figure, results)).unify_dictionaries())
     return path
 
 
-def _curves(figure: Figure, results: Results) -> Iterator[Any]:
+def _lines(figure: Figure, results: Results) -> Iterator[Any]:
     for version, panels in figure.versions.items():
         for panel in panels:
-            for curve in panel.curves:
-                simulation, regret = results.simulations[curve.scene], results.regret(curve)
+            for line in panel.lines:
+                simulation, regret = results.simulations[line.scene], results.regret(line)
                 runs, rounds = regret.shape
                 words = {
                     "figure": figure.name,
                     "version": version,
                     "panel": panel.title,
-                    "label": curve.shown,
+                    "label": line.name,
                     "world": simulation.world,
                     "parameters": json.dumps(simulation.parameters),
-                    "policy": curve.policy,
+                    "policy": line.policy,
                 }
                 columns = {name: _repeated(word, regret.size) for name, word in words.items()}
                 columns["run"] = pa.array(np.repeat(np.arange(runs, dtype=np.int32), rounds))

@@ -1,4 +1,4 @@
-"""What a figure is made of: scenes, curves, panels, and claims about them. Data only."""
+"""What a figure is made of: scenes, lines, panels, and claims about them. Data only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ QUICK_ROUNDS = 10_000  # a quick run has a tenth of the rounds, but no fewer tha
 
 @dataclass(frozen=True)
 class Scene:
-    """A world, and how long and how often it is played; simulated once for all that is drawn of it."""
+    """A world, its horizon and the number of runs; simulated once for all lines that need it."""
 
     world: str  # with parameters, as in "mcar:gamma=0.5"
     horizon: int = 100_000
@@ -31,45 +31,45 @@ class Scene:
 
 
 @dataclass(frozen=True)
-class Curve:
-    """One policy in one scene, and what it is called in a chart."""
+class Line:
+    """One policy in one scene, and its name in a chart."""
 
     scene: Scene
     policy: str
     label: str = ""
 
     @property
-    def shown(self) -> str:
-        """Its label."""
+    def name(self) -> str:
+        """Its label in a chart."""
         return self.label or self.policy
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves in one coordinate system."""
+    """Lines in one coordinate system."""
 
     title: str
-    curves: tuple[Curve, ...]
+    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True)
 class Rising:
-    """A case of a claim: regret rises from the first of these curves to the last."""
+    """A case of a claim: regret rises from the first of these lines to the last."""
 
-    curves: tuple[Curve, ...]
+    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True)
 class Growth:
     """A case of a claim: regret grows in a straight line, or it does not."""
 
-    curve: Curve
+    line: Line
     linear: bool
 
     @property
-    def curves(self) -> tuple[Curve, ...]:
-        """The one curve."""
-        return (self.curve,)
+    def lines(self) -> tuple[Line, ...]:
+        """The one line."""
+        return (self.line,)
 
 
 @dataclass(frozen=True)
@@ -100,12 +100,12 @@ class Figure:
         """Panels of each version."""
         return {"paper": self.paper, "truant": self.truant}
 
-    def curves(self) -> list[Curve]:
+    def lines(self) -> list[Line]:
         """Everything that is drawn, once."""
         panels = (panel for version in self.versions.values() for panel in version)
-        return list(dict.fromkeys(curve for panel in panels for curve in panel.curves))
+        return list(dict.fromkeys(line for panel in panels for line in panel.lines))
 
 
 def panel(title: str, scene: Scene, *policies: str) -> Panel:
     """Policies in one scene."""
-    return Panel(title, tuple(Curve(scene, policy) for policy in policies))
+    return Panel(title, tuple(Line(scene, policy) for policy in policies))

@@ -1,22 +1,20 @@
-"""The simulations behind figures, looked up by curve."""
+"""The simulations behind figures, looked up by line."""
 
 from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from truant import theory
 from truant.lab.result import Simulation
 from truant.lab.simulate import plan_of
 from truant.play.regret import second_half_ratio, standard_deviation, summarize_regret
-from truant.reproduction.figure import Curve, Figure, Panel, Scene
-from truant.setting import FloatArray
-
-if TYPE_CHECKING:
-    import pandas as pd
+from truant.reproduction.figure import Figure, Line, Panel, Scene
+from truant.setting import FloatArray, IntArray
 
 BOUNDS = {"mcar": theory.mcar_lower_bound, "mar": theory.mar_lower_bound}
 BOUND_LABELS = {"mcar": "√(nT/γ)", "mar": "√(TnH)"}
@@ -28,24 +26,24 @@ class Results:
 
     simulations: dict[Scene, Simulation] = field(default_factory=dict)
 
-    def regret(self, curve: Curve) -> FloatArray:
+    def regret(self, line: Line) -> FloatArray:
         """Regret of each run at the checkpoints, shape (R, C)."""
-        simulation = self.simulations[curve.scene]
-        regret: FloatArray = simulation.regret[simulation.policies.index(curve.policy)]
+        simulation = self.simulations[line.scene]
+        regret: FloatArray = simulation.regret[simulation.policies.index(line.policy)]
         return regret
 
-    def final(self, curve: Curve) -> FloatArray:
+    def final(self, line: Line) -> FloatArray:
         """Regret of each run at the horizon, shape (R,)."""
-        return self.regret(curve)[:, -1]
+        return self.regret(line)[:, -1]
 
-    def ratio(self, curve: Curve) -> float:
+    def ratio(self, line: Line) -> float:
         """Regret of the second half of the rounds over that of the first, means of all runs: 1 if linear."""
-        mean = self.regret(curve).mean(axis=0)
-        return second_half_ratio(mean[self._half(curve)], mean[-1])
+        mean = self.regret(line).mean(axis=0)
+        return second_half_ratio(mean[self._half(line)], mean[-1])
 
-    def _half(self, curve: Curve) -> int:
+    def _half(self, line: Line) -> int:
         """The checkpoint at half of the horizon."""
-        simulation = self.simulations[curve.scene]
+        simulation = self.simulations[line.scene]
         return int(np.searchsorted(simulation.rounds, max(1, simulation.horizon // 2)))
 
     @functools.cache  # noqa: B019 - lives as long as the results
@@ -58,62 +56,61 @@ class Results:
         of_world = BOUNDS[scene.bound]
         return float(np.mean([of_world(plan.instance(r), plan.horizon) for r in range(simulation.runs)]))
 
-    def table(self, panel: Panel) -> pd.DataFrame:
-        """What a chart draws of a panel: mean and mean ± sd of each curve."""
-        import pandas as pd
-
-        parts = []
-        for curve in panel.curves:
-            regret = self.regret(curve)
+    def curves(self, panel: Panel) -> pa.Table:
+        """Columns policy (the line's name), round, mean, low, high: the mean and mean ± sd of each line."""
+        tables = []
+        for line in panel.lines:
+            regret = self.regret(line)
             mean = regret.mean(axis=0)
             sd = standard_deviation(regret, axis=0)
-            mean, low, high = (_rounded(values) for values in (mean, mean - sd, mean + sd))
-            rounds = self.simulations[curve.scene].rounds
-            columns = {"policy": curve.shown, "round": rounds, "mean": mean, "low": low, "high": high}
-            parts.append(pd.DataFrame(columns))
-        return pd.concat(parts, ignore_index=True)
+            values = {"mean": mean, "low": mean - sd, "high": mean + sd}
+            columns = {key: _rounded(value) for key, value in values.items()}
+            tables.append(_named_table(line.name, self.simulations[line.scene].rounds, columns))
+        return pa.concat_tables(tables)
 
-    def reference(self, panel: Panel) -> pd.DataFrame | None:
+    def reference(self, panel: Panel) -> pa.Table | None:
         """The lower-bound rate over rounds of a panel with one scene; it grows with the root of the rounds."""
-        import pandas as pd
-
-        scene = panel.curves[0].scene
+        scene = panel.lines[0].scene
         bound = self.bound(scene)
-        if bound is None or len({curve.scene for curve in panel.curves}) > 1:
+        if bound is None or len({line.scene for line in panel.lines}) > 1:
             return None
         simulation = self.simulations[scene]
         label = BOUND_LABELS[scene.bound]  # type: ignore[index]
         mean = bound * np.sqrt(simulation.rounds / simulation.horizon)
-        return pd.DataFrame({"policy": label, "round": simulation.rounds, "mean": mean})
+        return _named_table(label, simulation.rounds, {"mean": mean})
 
     def rows(self, figure: Figure) -> list[dict[str, Any]]:
-        """The main figures of every curve of a figure, as plain JSON values."""
+        """The main figures of every line of a figure, as plain JSON values."""
         return [
-            self._row(figure, version, panel, curve)
+            self._row(figure, version, panel, line)
             for version, panels in figure.versions.items()
             for panel in panels
-            for curve in panel.curves
+            for line in panel.lines
         ]
 
-    def _row(self, figure: Figure, version: str, panel: Panel, curve: Curve) -> dict[str, Any]:
-        simulation, ratio = self.simulations[curve.scene], self.ratio(curve)
-        regret = summarize_regret(self.final(curve), self.regret(curve)[:, self._half(curve)])
+    def _row(self, figure: Figure, version: str, panel: Panel, line: Line) -> dict[str, Any]:
+        simulation, ratio = self.simulations[line.scene], self.ratio(line)
+        regret = summarize_regret(self.final(line), self.regret(line)[:, self._half(line)])
         return {
             "figure": figure.name,
             "version": version,
             "panel": panel.title,
-            "label": curve.shown,
+            "label": line.name,
             "world": simulation.world,
             "parameters": simulation.parameters,
-            "policy": curve.policy,
+            "policy": line.policy,
             "horizon": simulation.horizon,
             "runs": simulation.runs,
             "regret_mean": float(regret.mean),
             "regret_median": float(regret.median),
             "regret_sd": float(regret.sd) if regret.runs > 1 else None,
             "second_half_ratio": ratio if ratio == ratio else None,
-            "lower_bound": self.bound(curve.scene),
+            "lower_bound": self.bound(line.scene),
         }
+
+
+def _named_table(name: str, rounds: IntArray, columns: dict[str, FloatArray]) -> pa.Table:
+    return pa.table({"policy": [name] * len(rounds), "round": rounds, **columns})
 
 
 def _rounded(values: FloatArray) -> FloatArray:

@@ -8,37 +8,35 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from truant.charts import save_pictures
+from truant.charts.panels import RegretPanel, panels_picture
 from truant.documents import document
 from truant.errors import MissingExtra, unknown
 from truant.files import output_folder, output_path, written_whole
-from truant.lab.progress import progress_bar
 from truant.lab.simulate import plan_of
 from truant.lab.versions import versions
 from truant.report.document import write_page
-from truant.report.reproduction import Section
+from truant.report.reproduction import ReproducedFigure, reproduction_page
 from truant.reproduction.catalogue import COMMON, FIGURES
-from truant.reproduction.claims import Verdict, judged
+from truant.reproduction.claims import Verdict, judge
 from truant.reproduction.data import save_data
+from truant.reproduction.describe import PICTURES, panels_of, picture_name, reproduced
 from truant.reproduction.figure import Figure
-from truant.reproduction.page import page, section
-from truant.reproduction.pictures import picture
 from truant.reproduction.results import Results
-from truant.reproduction.words import findings
+from truant.reproduction.words import findings, overall, picture_lines
 from truant.reproduction.work import Work
 from truant.setting import whole_number
-
-if TYPE_CHECKING:
-    from truant.reproduction.display import ReproductionDisplay
+from truant.terminal.progress import progress_bar
+from truant.terminal.reproduction import ReproductionDisplay
 
 DATA, SUMMARY, PAGE = "reproduction.parquet", "summary.json", "index.html"
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What was made, and where it is."""
+    """A finished reproduction: its folder and its summary."""
 
     folder: Path
     summary: dict[str, Any] = field(repr=False)
@@ -50,9 +48,15 @@ class Reproduction:
         return self.folder / PAGE
 
     def __rich__(self) -> ReproductionDisplay:
-        from truant.reproduction.display import ReproductionDisplay
-
         return ReproductionDisplay(self.summary)
+
+
+class FinishedFigure(NamedTuple):
+    """A figure that was simulated, judged and drawn."""
+
+    figure: Figure
+    verdicts: list[Verdict]
+    on_page: ReproducedFigure
 
 
 def reproduce(
@@ -93,39 +97,50 @@ def reproduce(
     folder = output_folder(out)
     for name in (DATA, SUMMARY, PAGE):
         output_path(folder / name, (Path(name).suffix,))
-    results, done, verdicts = Results(), list[Figure](), dict[str, list[Verdict]]()
-    sections: list[Section] = []
+    results, done = Results(), list[FinishedFigure]()
     try:
         with progress_bar("reproducing (the first time compiles, too)", progress) as tell:
             work = Work(wanted, settings, results, tell)
             for figure in wanted:
                 work.play(figure)
-                verdicts[figure.name] = [judged(claim, results) for claim in figure.claims]
-                _draw(figure, results, folder)
-                sections.append(section(figure, results, verdicts[figure.name]))
-                done.append(figure)
+                done.append(_finish(figure, results, folder))
                 work.drawn()
     except KeyboardInterrupt:
         if not done:
             raise
-    summary = _summary(done, results, verdicts, settings, left_out)
-    save_data(folder / DATA, done, results)
+    summary = _summary(done, results, settings, left_out)
+    save_data(folder / DATA, [each.figure for each in done], results)
     summary["seconds"] = round(time.perf_counter() - start, 1)
-    _write(folder, done, sections[: len(done)], verdicts, summary)
+    _write(folder, done, summary)
     return Reproduction(folder, summary, stopped=len(done) < len(wanted))
 
 
-def _write(
-    folder: Path,
-    figures: Sequence[Figure],
-    sections: Sequence[Section],
-    verdicts: dict[str, list[Verdict]],
-    summary: dict[str, Any],
-) -> None:
+def _finish(figure: Figure, results: Results, folder: Path) -> FinishedFigure:
+    """Judge the claims of a figure and draw it: its pictures, and its part of the page."""
+    verdicts = [judge(claim, results) for claim in figure.claims]
+    panels = panels_of(figure, results)
+    _draw(figure, panels, results, folder)
+    return FinishedFigure(figure, verdicts, reproduced(figure, panels, results, verdicts))
+
+
+def _draw(figure: Figure, panels: dict[str, list[RegretPanel]], results: Results, folder: Path) -> None:
+    for version, own in panels.items():
+        lines = picture_lines(figure, version, results)
+        chart = panels_picture(own, title=figure.title, subtitle=lines, log=version in figure.log)
+        save_pictures(chart, *(folder / picture_name(figure, version, kind) for kind in PICTURES))
+
+
+def _write(folder: Path, done: Sequence[FinishedFigure], summary: dict[str, Any]) -> None:
     """The page and the summary."""
-    curves = {(curve.scene, curve.policy) for figure in figures for curve in figure.curves()}
-    every = [verdict for figure in figures for verdict in verdicts[figure.name]]
-    write_page(page(sections, len(curves), every, summary), folder / PAGE)
+    lines = {(line.scene, line.policy) for each in done for line in each.figure.lines()}
+    verdicts = [verdict for each in done for verdict in each.verdicts]
+    page = reproduction_page(
+        [each.on_page for each in done],
+        summary,
+        verdict=overall(verdicts, summary["settings"]["quick"]),
+        lines=len(lines),
+    )
+    write_page(page, folder / PAGE)
     with written_whole(folder / SUMMARY) as temporary:
         temporary.write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -139,8 +154,8 @@ def _chosen(figures: Sequence[str] | str | None) -> tuple[list[Figure], dict[str
     chosen, left_out = list[Figure](), dict[str, str]()
     for figure in (FIGURES[name] for name in names):
         try:
-            for curve in figure.curves():
-                plan_of(curve.scene.spec, curve.policy, 1, 0, {}).instance(0)
+            for line in figure.lines():
+                plan_of(line.scene.spec, line.policy, 1, 0, {}).instance(0)
         except MissingExtra as error:
             if figures:
                 raise
@@ -150,18 +165,8 @@ def _chosen(figures: Sequence[str] | str | None) -> tuple[list[Figure], dict[str
     return chosen, left_out
 
 
-def _draw(figure: Figure, results: Results, folder: Path) -> None:
-    for name in figure.versions:
-        png, svg = (folder / f"{figure.name}-{name}.{kind}" for kind in ("png", "svg"))
-        save_pictures(picture(figure, name, results), png, svg)
-
-
 def _summary(
-    figures: Sequence[Figure],
-    results: Results,
-    verdicts: dict[str, list[Verdict]],
-    settings: dict[str, Any],
-    left_out: dict[str, str],
+    done: Sequence[FinishedFigure], results: Results, settings: dict[str, Any], left_out: dict[str, str]
 ) -> dict[str, Any]:
     fields = {
         "settings": settings,
@@ -176,13 +181,13 @@ def _summary(
                 "findings": findings(figure, results),
                 "claims": [
                     {"claim": v.claim, "ours": v.ours, "verdict": v.word, "figures": v.sentence}
-                    for v in verdicts[figure.name]
+                    for v in verdicts
                 ],
                 "choices": list(figure.choices),
                 "note": figure.note,
             }
-            for figure in figures
+            for figure, verdicts, _ in done
         ],
-        "curves": [row for figure in figures for row in results.rows(figure)],
+        "curves": [row for each in done for row in results.rows(each.figure)],
     }
     return document("reproduction", 1, fields)

@@ -1,50 +1,49 @@
-"""What figures show, in words and tables, from the numbers of the runs."""
+"""What figures show, in words, from the numbers of the runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from truant.charts.style import short
 from truant.reproduction.claims import STRAIGHT, Verdict
-from truant.reproduction.figure import Curve, Figure
+from truant.reproduction.figure import Figure, Line
 from truant.reproduction.results import BOUND_LABELS, Results
 
+VERSIONS = {"paper": "The paper's policies", "truant": "truant's policies, naive and oracle"}
+BOUNDED = "truant"  # the version with the lower bound
 ASTRAY = 10  # times the median
 MOST_SCENES = 2  # with a sentence each; of more, the first and the last
 
 
 def findings(figure: Figure, results: Results) -> list[str]:
     """A sentence for each scene: who lost how much, and who has not learned."""
-    scenes = list(dict.fromkeys(curve.scene for curve in figure.curves()))
+    scenes = list(dict.fromkeys(line.scene for line in figure.lines()))
     if len(scenes) > MOST_SCENES:
         scenes = [scenes[0], scenes[-1]]
-    found = [
-        _finding([curve for curve in figure.curves() if curve.scene == scene], results) for scene in scenes
-    ]
-    return found + _astray(figure.curves(), results)
+    found = [_finding([line for line in figure.lines() if line.scene == scene], results) for scene in scenes]
+    return found + _astray(figure.lines(), results)
 
 
-def _astray(curves: Sequence[Curve], results: Results) -> list[str]:
+def _astray(lines: Sequence[Line], results: Results) -> list[str]:
     """A sentence if some runs went astray, which a mean does not show."""
     lost = {}
-    for curve in curves:
-        final = results.final(curve)
+    for line in lines:
+        final = results.final(line)
         if count := int((final > ASTRAY * np.median(final)).sum()):
-            lost[f"{curve.policy} in {curve.scene.world}"] = f"{count} of {len(final)}"
+            lost[f"{line.policy} in {line.scene.world}"] = f"{count} of {len(final)}"
     listed = ", ".join(f"{name} ({runs})" for name, runs in lost.items())
     return [f"Runs that lost more than {ASTRAY} times the median: {listed}."] if lost else []
 
 
-def _finding(curves: Sequence[Curve], results: Results) -> str:
-    by_policy = {curve.policy: curve for curve in curves}
-    ranked = sorted(by_policy.values(), key=lambda curve: float(results.final(curve).mean()))
+def _finding(lines: Sequence[Line], results: Results) -> str:
+    by_policy = {line.policy: line for line in lines}
+    ranked = sorted(by_policy.values(), key=lambda line: float(results.final(line).mean()))
     simulation = results.simulations[ranked[0].scene]
-    lost = [f"{curve.policy} {short(results.final(curve).mean())}" for curve in ranked]
+    lost = [f"{line.policy} {short(results.final(line).mean())}" for line in ranked]
     sentence = f"Lost in {ranked[0].scene.world} after {simulation.horizon:,} rounds, least first: {', '.join(lost)}."
-    straight = [curve.policy for curve in ranked if results.ratio(curve) > STRAIGHT]
+    straight = [line.policy for line in ranked if results.ratio(line) > STRAIGHT]
     return f"{sentence} Still losing at nearly the pace of the start: {', '.join(straight) or 'none'}."
 
 
@@ -73,13 +72,13 @@ def _s(count: int) -> str:
 
 def size(figure: Figure, results: Results) -> str:
     """Rounds and runs; all scenes of a figure have the same."""
-    simulation = results.simulations[figure.curves()[0].scene]
+    simulation = results.simulations[figure.lines()[0].scene]
     return f"{simulation.horizon:,} rounds, {simulation.runs:,} run{'s' if simulation.runs > 1 else ''}"
 
 
 def bound_note(figure: Figure) -> str:
     """What the dotted line is, where there is one."""
-    kinds = {curve.scene.bound for curve in figure.curves()} - {None}
+    kinds = {line.scene.bound for line in figure.lines()} - {None}
     if not kinds:
         return "No lower bound is known for this setting."
     words = {"mcar": "n arms, γ the share seen", "mar": "n arms, H the harmonic mean of the arms' Σ p/γ"}
@@ -90,36 +89,11 @@ def bound_note(figure: Figure) -> str:
     )
 
 
-def table_cells(row: dict[str, Any]) -> list[str]:
-    """A row of the table of final regrets."""
-    sd, ratio, bound = row["regret_sd"], row["second_half_ratio"], row["lower_bound"]
-    return [
-        row["policy"],
-        world_words(row),
-        f"{row['horizon']:,}",
-        f"{row['runs']:,}",
-        short(row["regret_mean"]),
-        short(row["regret_median"]),
-        "–" if sd is None else short(sd),
-        "–" if ratio is None else f"{ratio:.2f}",
-        "–" if bound is None else short(bound),
-    ]
-
-
-COLUMNS = [
-    "policy",
-    "world",
-    "rounds",
-    "runs",
-    "regret",
-    "median",
-    "sd",
-    "2nd / 1st half",
-    "lower-bound rate",
-]
-
-
-def world_words(row: dict[str, Any]) -> str:
-    """A world with its parameters."""
-    settings = ",".join(f"{key}={value}" for key, value in row["parameters"].items())
-    return f"{row['world']}:{settings}" if settings else str(row["world"])
+def picture_lines(figure: Figure, version: str, results: Results) -> list[str]:
+    """What stands below the title of a picture: the version, its size, and what the dotted line is."""
+    lines = [f"{VERSIONS[version]}; {size(figure, results)}; mean ± 1 sd"]
+    if version == BOUNDED and any(panel.lines[0].scene.bound for panel in figure.versions[version]):
+        lines.append(
+            "Dotted: the rate of the lower bound, which is about the worst case; its constant is left open"
+        )
+    return lines

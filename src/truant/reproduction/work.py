@@ -1,14 +1,14 @@
-"""Plays what figures need, each scene once, and tells how far it is."""
+"""Plays what figures need, each scene once, and reports progress."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from truant.lab.progress import Told
 from truant.lab.simulate import simulate
 from truant.reproduction.figure import Figure, Scene
 from truant.reproduction.results import Results
+from truant.terminal.progress import OnProgress
 
 # about how long a round takes beside those of other policies, for the time that is left
 SLOW = {"mnar-thompson": 80, "mnar-ucb": 12, "mnar-ucb:level=cautious": 12, "paper-mediator-mnar": 10}
@@ -19,16 +19,16 @@ class Work:
     """Plays scenes once each, with all policies that any figure wants there, and tells how far it is."""
 
     def __init__(
-        self, figures: Sequence[Figure], settings: dict[str, Any], results: Results, tell: Told
+        self, figures: Sequence[Figure], settings: dict[str, Any], results: Results, tell: OnProgress
     ) -> None:
         self.settings, self.results, self.tell, self.done = settings, results, tell, 0.0
         self.policies: dict[Scene, list[str]] = {}
         for figure in figures:
             cases = [case for claim in figure.claims for case in claim.cases]
-            for curve in [*figure.curves(), *(curve for case in cases for curve in case.curves)]:
-                policies = self.policies.setdefault(curve.scene, [])
-                if curve.policy not in policies:
-                    policies.append(curve.policy)
+            for line in [*figure.lines(), *(line for case in cases for line in case.lines)]:
+                policies = self.policies.setdefault(line.scene, [])
+                if line.policy not in policies:
+                    policies.append(line.policy)
         self.total = sum(self.cost(scene) for scene in self.policies) + DRAWING * len(figures)
 
     def cost(self, scene: Scene) -> float:
@@ -42,7 +42,7 @@ class Work:
 
     def play(self, figure: Figure) -> None:
         """Simulate what a figure needs and does not have yet."""
-        for scene in dict.fromkeys(curve.scene for curve in figure.curves()):
+        for scene in dict.fromkeys(line.scene for line in figure.lines()):
             if scene in self.results.simulations:
                 continue
             rounds, runs = self.size(scene)

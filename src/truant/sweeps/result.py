@@ -1,4 +1,4 @@
-"""What a sweep leaves: every run in one tidy Parquet file, and a row of figures for each point and policy."""
+"""Results of a sweep: every run in one tidy Parquet file, and a row of figures for each point and policy."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from truant.lab.versions import versions
 from truant.play.regret import paired_difference, summarize_regret
 from truant.setting import FloatArray
 from truant.sweeps.study import Choice, Study, policy_of
-from truant.sweeps.table import Writer, parameter_columns, place_of
+from truant.sweeps.table import Writer, parameter_columns, place_of, summary_table
 from truant.sweeps.task import KeptRuns, Task
+from truant.sweeps.words import verdict
 
 if TYPE_CHECKING:
     import altair as alt
-    import pandas as pd
     from rich.console import RenderableType
+
+    from truant.charts.swept import SweptBlock
 
 UNDECIDED = 2.0  # standard errors, below which two policies are as good as each other
 
@@ -59,31 +61,47 @@ class SweepResult:
         """The summary page."""
         return self.folder / "index.html"
 
-    def table(self) -> pd.DataFrame:
-        """One row per point and policy: regret over the runs, who is best, and how far behind it the others are."""
-        import pandas as pd
+    @property
+    def points(self) -> int:
+        """How many points the study has."""
+        return sum(1 for _ in self.study.points())
 
-        return pd.DataFrame(self.rows)
+    def table(self) -> pa.Table:
+        """One row per point and policy: regret over the runs, who is best, and how far behind it the others are."""
+        return summary_table(self.study, self.rows)
+
+    def blocks(self) -> list[SweptBlock]:
+        """The worlds of the study, each with what varies in it and its rows, as charts and pages take them."""
+        from truant.sweeps.describe import swept_blocks
+
+        return swept_blocks(self.study, self.rows)
 
     def charts(self) -> dict[str, alt.TopLevelMixin]:
         """The charts of the page, by name."""
-        from truant.sweeps.charts import sweep_charts
+        from truant.charts.sweep_sections import sweep_charts
 
-        sections = sweep_charts(self.study, self.table())
-        return {figure.name: figure.chart for section in sections for figure in section}
+        sections = sweep_charts(self.blocks())
+        return {chart.name: chart.chart for section in sections for chart in section}
 
     def __repr__(self) -> str:
         return f"SweepResult of {self.study.title!r}: {len(self.rows):,} rows in {os.fspath(self.folder)!r}"
 
     def _repr_html_(self) -> str:
-        import html
+        from truant.report.sweep import sweep_html
 
-        return f"<p>{html.escape(repr(self))}</p>{self.table().to_html(max_rows=20)}"
+        return sweep_html(repr(self), self.rows, self.blocks())
 
     def __rich__(self) -> RenderableType:
-        from truant.lab.display import SweepDisplay
+        from truant.terminal.sweep import SweepDisplay
 
-        return SweepDisplay(self)
+        return SweepDisplay(
+            title=self.study.title,
+            points=self.points,
+            runs=self.study.runs,
+            verdict=verdict(self.rows),
+            results=self.results,
+            page=self.page,
+        )
 
     def summary(self) -> dict[str, Any]:
         """The same as summary.json and `truant sweep --json`."""
@@ -124,10 +142,24 @@ def gather(study: Study, tasks: Sequence[Task], kept: KeptRuns, folder: Path, se
     result = SweepResult(study, folder, rows, seconds, nanoseconds / 1e9)
     with written_whole(folder / "summary.json") as temporary:
         temporary.write_text(json.dumps(result.summary(), indent=2, default=list), encoding="utf-8")
-    from truant.sweeps.page import write
-
-    write(result)
+    _write_page(result)
     return result
+
+
+def _write_page(result: SweepResult) -> None:
+    from truant.report.document import write_page
+    from truant.report.sweep import sweep_page
+
+    study = result.study
+    page = sweep_page(
+        result.summary(),
+        result.blocks(),
+        description=study.description,
+        points=result.points,
+        verdict=verdict(result.rows),
+        source=study.source,
+    )
+    write_page(page, result.page)
 
 
 def _joined(kept: KeptRuns, tasks: Iterable[Task], choice: Choice) -> dict[str, FloatArray]:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from truant.lab.progress import progress_bar
 from truant.play.run import play
 from truant.sweeps.backend import workers
 from truant.sweeps.folder import locked, prepared, results_folder
@@ -18,6 +17,7 @@ from truant.sweeps.result import SweepResult, gather
 from truant.sweeps.study import Study, check, plan_at
 from truant.sweeps.study_file import read_study, study_of
 from truant.sweeps.task import KeptRuns, Task, tasks, work
+from truant.terminal.progress import progress_bar
 
 
 def sweep(

@@ -1,4 +1,4 @@
-"""The tidy table of a sweep: a row per run, with a column for each parameter that is set or varied."""
+"""The tables of a sweep, with a column for each parameter that is set or varied: a row per run, or per policy."""
 
 from __future__ import annotations
 
@@ -82,6 +82,16 @@ def _cell(value: Any, kind: pa.DataType) -> Any:
     if value is None:
         return None
     return shown(value) if kind == pa.string() else float(value) if kind == pa.float64() else value
+
+
+def summary_table(study: Study, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """The summary as a table, a row for each point and policy; a column has the same type in every study."""
+    types: dict[str, pa.DataType] = dict.fromkeys(("block", "horizon", "delay", "runs"), pa.int64())
+    types |= dict.fromkeys(("world", "policy", "family"), pa.string())
+    types |= dict.fromkeys(("best", "as_good"), pa.bool_())
+    types |= parameter_columns(study)
+    schema = pa.schema([(name, types.get(name, pa.float64())) for name in rows[0]])
+    return pa.Table.from_pylist(rows, schema=schema)
 
 
 class Writer:

@@ -1,9 +1,10 @@
-"""The page of an analysis: its words, tables and charts."""
+"""The page of an analysis: its words, tables and charts; and a fragment of it for notebooks."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from truant.analysis import Analysis
@@ -18,9 +19,9 @@ from truant.analysis.words import (
     verdict,
 )
 from truant.files import output_path
-from truant.report.document import PAGES, Figure, fragment, rendered, write_page
-from truant.report.figures import estimates_figure, missing_figure, tipping_figures
-from truant.report.tables import chances_table, differences_table, tests_table, values_table
+from truant.report.analysis_charts import estimates_page_chart, missing_page_chart, tipping_page_charts
+from truant.report.analysis_tables import chances_table, differences_table, tests_table, values_table
+from truant.report.document import PAGES, PageChart, fragment, rendered, write_page
 
 SHOWN = 3  # warnings of one kind before the others are folded away
 
@@ -35,12 +36,14 @@ def analysis_page(analysis: Analysis, *, title: str, about: Sequence[str] = ()) 
     about : lines below it, such as the file that was read.
     """
     figures = Figures.of(analysis)
-    charts = Charts(
-        estimates_figure(analysis, figures), missing_figure(analysis), tipping_figures(analysis, figures)
+    charts = AnalysisCharts(
+        estimates_page_chart(analysis, figures),
+        missing_page_chart(analysis),
+        tipping_page_charts(analysis, figures),
     )
     return rendered(
         "analysis.html",
-        charts.drawn(),
+        charts.all(),
         title=title,
         about=list(about),
         verdict=verdict(analysis),
@@ -76,7 +79,7 @@ def analysis_html(analysis: Analysis) -> str:
     """The verdict and the table of values, without scripts, for notebooks."""
     figures = Figures.of(analysis)
     return fragment(
-        "fragment.html",
+        "analysis_fragment.html",
         direction=direction_sentence(analysis),
         verdict=verdict(analysis),
         certainty=certainty(analysis, figures),
@@ -85,13 +88,15 @@ def analysis_html(analysis: Analysis) -> str:
     )
 
 
-class Charts:
-    """The figures of a page, each with an id of its own."""
+@dataclass(frozen=True)
+class AnalysisCharts:
+    """The charts of the page, each with an id of its own."""
 
-    def __init__(self, estimates: Figure, missing: Figure, tipping: Sequence[Figure]) -> None:
-        self.estimates, self.missing, self.tipping = estimates, missing, list(tipping)
+    estimates: PageChart
+    missing: PageChart
+    tipping: Sequence[PageChart]
 
-    def drawn(self) -> list[Figure]:
+    def all(self) -> list[PageChart]:
         """All of them."""
         return [self.estimates, self.missing, *self.tipping]
 

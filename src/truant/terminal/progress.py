@@ -1,21 +1,21 @@
-"""A progress bar on standard error, with the time left; or whoever wants to be told instead."""
+"""A progress bar on standard error, with the time left; or a function that is called instead."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-Told = Callable[[float], None]  # the share that is done
+OnProgress = Callable[[float], None]  # the share that is done
 
 
 @contextmanager
-def progress_bar(text: str, wanted: bool | Told | None) -> Iterator[Told]:
+def progress_bar(text: str, wanted: bool | OnProgress | None) -> Iterator[OnProgress]:
     """Yield a function to call with the share that is done.
 
     Parameters
     ----------
     text : before the bar.
-    wanted : whether to draw it; None if standard error is a terminal; a function is told in its place.
+    wanted : whether to draw it; None if standard error is a terminal; a function is called in its place.
     """
     if callable(wanted):
         yield wanted

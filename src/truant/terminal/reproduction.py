@@ -1,7 +1,8 @@
-"""A reproduction in the terminal (rich): each figure's claims and what became of them."""
+"""A reproduction in the terminal: each figure's claims and what became of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ TONES = {"survives": "bold green", "does not survive": "bold red", "depends": "b
 class ReproductionDisplay:
     """A heading for each figure, and below it the verdicts, or what it shows where there is no claim."""
 
-    summary: dict[str, Any]
+    summary: Mapping[str, Any]  # as in summary.json
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for figure in self.summary["figures"]:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from tests.analyses import HOSTILE, binary, real
 from truant.analysis.words import Figures, tipping_sentence, verdict
-from truant.terminal import AnalysisDisplay
+from truant.terminal.analysis import AnalysisDisplay
 
 
 def printed(analysis, width, **options):

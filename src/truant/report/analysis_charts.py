@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 
 from truant.analysis import Analysis
+from truant.analysis.analysis import Arm
 from truant.analysis.bounds import Bounds
 from truant.analysis.sensitivity import Tipping
 from truant.analysis.words import Figures, best_end, leading_arms, missing_sentence, tipping_sentence, verdict
 from truant.charts.analysis import estimates_chart, look_of, missing_heatmap, tipping_chart
-from truant.report.document import Figure, spec_of
+from truant.charts.handover import chart_table
+from truant.report.document import PageChart, spec_of
 
 MOST_ARMS = 30  # drawn; tables have them all
 
 
-def estimates_figure(analysis: Analysis, figures: Figures) -> Figure:
+def estimates_page_chart(analysis: Analysis, figures: Figures) -> PageChart:
     """Every arm under every assumption."""
     arms = [arm.arm for arm in leading_arms(analysis, MOST_ARMS)]
-    drawn = [row for row in analysis.table().to_pylist() if row["arm"] in arms]
-    if not drawn:
-        return Figure("estimates", None, "")
+    rows = [row for arm in analysis.arms if arm.arm in arms for row in _estimates(arm)]
+    if not rows:
+        return PageChart("estimates", None, "")
     bounds = [
         {"arm": arm.arm, "low": arm.bounds.low, "high": arm.bounds.high}
         for arm in analysis.arms
         if arm.bounds
     ]
     chart = estimates_chart(
-        pa.Table.from_pylist(drawn),
-        pa.Table.from_pylist(bounds),
+        chart_table(pa.Table.from_pylist(rows)),
+        chart_table(pa.Table.from_pylist(bounds)) if bounds else None,
         label=figures.number,
         minimize=analysis.minimize,
         width="container",
@@ -38,33 +42,43 @@ def estimates_figure(analysis: Analysis, figures: Figures) -> Figure:
             " The pale bar is all that the mean of these rows can be, whatever the missing outcomes were."
         )
     if len(arms) < len(analysis.arms):
-        sentence += _drawn(analysis, len(arms))
+        sentence += _which_arms(analysis, len(arms))
     alternative = f"Dot and whisker chart of each arm's value under each assumption. {verdict(analysis)}"
-    return Figure("estimates", spec_of(chart), alternative, sentence=sentence)
+    return PageChart("estimates", spec_of(chart), alternative, sentence=sentence)
 
 
-def _drawn(analysis: Analysis, arms: int) -> str:
+def _estimates(arm: Arm) -> list[dict[str, Any]]:
+    """The naive mean and the estimate under each assumption, a row each."""
+    named = [("naive", arm.naive), *arm.estimates.items()]
+    return [
+        {"arm": arm.arm, "assumption": name, "mean": value.mean, "low": value.low, "high": value.high}
+        for name, value in named
+        if value is not None
+    ]
+
+
+def _which_arms(analysis: Analysis, arms: int) -> str:
     return f" Drawn are the {arms} arms with the {best_end(analysis)} estimates of {len(analysis.arms):,}."
 
 
-def missing_figure(analysis: Analysis) -> Figure:
+def missing_page_chart(analysis: Analysis) -> PageChart:
     """What is missing where."""
     arms = [arm.arm for arm in leading_arms(analysis, MOST_ARMS)]
-    cells = pa.Table.from_pylist([cell for cell in analysis.missing if cell["arm"] in arms])
-    chart = missing_heatmap(cells)
+    cells = [cell for cell in analysis.missing if cell["arm"] in arms]
+    chart = missing_heatmap(chart_table(pa.Table.from_pylist(cells)))
     alternative = (
         f"Heat map of the share of missing outcomes by arm and mediator. {missing_sentence(analysis)}"
     )
     sentence = "Share of outcomes that are missing, and n, the rows of the cell."
     if len(arms) < len(analysis.arms):
-        sentence += _drawn(analysis, len(arms))
-    return Figure("missing", spec_of(chart), alternative, sentence=sentence, fluid=False)
+        sentence += _which_arms(analysis, len(arms))
+    return PageChart("missing", spec_of(chart), alternative, sentence=sentence, fluid=False)
 
 
-def tipping_figures(analysis: Analysis, figures: Figures) -> list[Figure]:
+def tipping_page_charts(analysis: Analysis, figures: Figures) -> list[PageChart]:
     """One for each assumption: how much worse the winner's missing outcomes must be for it to lose."""
     return [
-        _tipping_figure(analysis, tip, number, figures) for number, tip in enumerate(analysis.sensitivity)
+        _tipping_page_chart(analysis, tip, number, figures) for number, tip in enumerate(analysis.sensitivity)
     ]
 
 
@@ -75,14 +89,14 @@ def _worst(bounds: Bounds | None, minimize: bool) -> float | None:
     return bounds.high if minimize else bounds.low
 
 
-def _tipping_figure(analysis: Analysis, tip: Tipping, number: int, figures: Figures) -> Figure:
+def _tipping_page_chart(analysis: Analysis, tip: Tipping, number: int, figures: Figures) -> PageChart:
     sentence = tipping_sentence(tip, figures)
     curve = analysis.tipping_curves.get(tip.assumption)
     spec = None
     if curve:
         winner = next(arm for arm in analysis.arms if arm.arm == tip.winner)
         chart = tipping_chart(
-            pa.Table.from_pylist(curve),
+            chart_table(pa.Table.from_pylist(curve)),
             winner=tip.winner,
             runner_up=tip.runner_up,
             shift=tip.shift,
@@ -93,6 +107,6 @@ def _tipping_figure(analysis: Analysis, tip: Tipping, number: int, figures: Figu
             width="container",
         )
         spec = spec_of(chart)
-    return Figure(
+    return PageChart(
         f"tipping-{number}", spec, f"Line chart. {sentence}", f"If {tip.assumption} holds", sentence
     )

@@ -1,0 +1,1 @@
+"""Every result in the terminal (rich), from plain data."""

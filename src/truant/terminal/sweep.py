@@ -1,0 +1,29 @@
+"""A sweep in the terminal: who wins how often, and where the results are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+
+@dataclass(frozen=True)
+class SweepDisplay:
+    """A heading with the size, the verdict, and the paths of the results and the page."""
+
+    title: str
+    points: int
+    runs: int
+    verdict: str
+    results: Path
+    page: Path
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        size = f"{self.points:,} point{'s' if self.points > 1 else ''}, {self.runs:,} runs of each policy"
+        yield Text.assemble((self.title, "bold"), "  ", (size, "dim"))
+        yield Text(self.verdict)
+        yield Text("")
+        yield Text(f"Every run: {self.results}")
+        yield Text(f"Page: {self.page}")

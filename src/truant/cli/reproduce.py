@@ -1,4 +1,4 @@
-"""`truant reproduce`: the paper's figures again."""
+"""`truant reproduce`: reproduces the paper's figures and checks its claims."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def reproduce(
     out: Path,
     as_json: bool,
 ) -> None:
-    """Make the paper's figures again, and see what becomes of its claims.
+    """Reproduce the paper's figures and check its claims.
 
     Each figure comes twice: with the paper's policies, and with truant's beside naive and oracle ones.
     """

@@ -1,4 +1,4 @@
-"""The paper's figures again: what they show, what they claim, and what becomes of the claims."""
+"""The paper's figures, reproduced, and its claims, checked on the numbers."""
 
 from __future__ import annotations
 

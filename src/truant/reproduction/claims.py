@@ -15,7 +15,7 @@ from truant.reproduction.results import Results
 from truant.setting import FloatArray
 
 Word = Literal["survives", "does not survive", "depends"]
-LEVEL = 0.95  # of the interval of a paired difference that must leave out zero
+LEVEL = 0.95  # of the interval of a paired difference, which must exclude zero
 # second half over first half: a line has 1, the square root .41, the logarithm less
 STRAIGHT, BENT = 0.7, 0.5
 
@@ -43,7 +43,7 @@ def judge(claim: Claim, results: Results) -> Verdict:
 def order(lower: FloatArray, higher: FloatArray) -> Word:
     """Whether the first has lower final regret than the second, run by run.
 
-    It is clear if the 95% interval of the mean difference (Student) leaves out zero; else it depends.
+    It is clear if the 95% interval of the mean difference (Student) excludes zero; else it depends.
     """
     difference = np.asarray(higher) - np.asarray(lower)
     if len(difference) < 2:

@@ -69,7 +69,7 @@ def reproduce(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Reproduction:
-    """Make the paper's figures again, with its policies and with truant's, and see what becomes of its claims.
+    """Reproduce the paper's figures, with its policies and with truant's, and check its claims.
 
     Parameters
     ----------

@@ -10,7 +10,6 @@ import altair as alt
 import numpy as np
 import pyarrow as pa
 
-from truant.charts.handover import chart_table
 from truant.charts.lines import NAIVE, ORACLE
 from truant.charts.regret import regret_chart, regret_range
 from truant.charts.style import SHADES, Look, in_rows
@@ -76,14 +75,14 @@ def panel_charts(
     limits = _limits(panels, log)
     return [
         regret_chart(
-            chart_table(panel.curves),
+            panel.curves,
             title=title or panel.title,
             subtitle=subtitle,
             log=log,
             width=width,
             height=height,
             looks=panel.looks,
-            reference=None if panel.reference is None else chart_table(panel.reference),
+            reference=panel.reference,
             limits=limits,
         )
         for panel in panels
@@ -107,7 +106,7 @@ def _limits(panels: Sequence[RegretPanel], log: bool) -> tuple[float, float]:
     for line in (panel.reference for panel in panels if panel.reference is not None):
         tables.append(pa.table([line["round"], line["mean"], line["mean"], line["mean"]], names=columns))
     whole = pa.concat_tables(tables)
-    foot, top = regret_range(chart_table(whole), log)
+    foot, top = regret_range(whole, log)
     if not log:
         return foot, top
     rounds, means = whole["round"].to_numpy(), whole["mean"].to_numpy()

@@ -8,7 +8,6 @@ from typing import Any
 import altair as alt
 import pyarrow as pa
 
-from truant.charts.handover import chart_table
 from truant.charts.style import Look, in_rows, value_text
 from truant.charts.sweep import parameter_chart, regret_span
 from truant.charts.swept import NamedChart, Row, SweptBlock, Varied, panels_by
@@ -75,11 +74,11 @@ def _line_charts(
 ) -> alt.TopLevelMixin:
     """One chart, or several with the same axis in rows of two."""
     every = [point for _, points in panels for point in points]
-    span = regret_span(chart_table(pa.Table.from_pylist(every)))
+    span = regret_span(pa.Table.from_pylist(every))
     wide = len(panels) == 1
     charts = [
         parameter_chart(
-            chart_table(pa.Table.from_pylist(points)),
+            pa.Table.from_pylist(points),
             parameter=label,
             title=title,
             span=span,

@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from truant.charts.handover import chart_table
 from truant.charts.style import Look, in_rows
 from truant.charts.sweep import regret_heatmap, winner_map
 from truant.charts.swept import NamedChart, Row, SweptBlock, panels_by
@@ -30,7 +29,7 @@ def overview_map(blocks: Sequence[SweptBlock]) -> NamedChart:
         if row["policy"] == policy
     ]
     chart = regret_heatmap(
-        chart_table(pa.Table.from_pylist(cells)),
+        pa.Table.from_pylist(cells),
         x="" if alone else "world",
         y="",
         columns=list(dict.fromkeys(cell["x"] for cell in cells)) if alone else list(titles.values()),
@@ -46,7 +45,7 @@ def overview_map(blocks: Sequence[SweptBlock]) -> NamedChart:
 def policies_map(block: SweptBlock) -> NamedChart:
     """Every policy at the one point of a block."""
     cells = [_cell(row["policy"], "", row) for row in block.rows]
-    chart = regret_heatmap(chart_table(pa.Table.from_pylist(cells)), x="", y="", widest=900)
+    chart = regret_heatmap(pa.Table.from_pylist(cells), x="", y="", widest=900)
     sentence = "Mean regret, the stronger the colour the higher."
     return NamedChart(block.chart_name("policies"), "Mean regret", chart, sentence)
 
@@ -58,7 +57,7 @@ def winner_maps(block: SweptBlock, looks: Mapping[str, Look]) -> NamedChart:
     panels, left_out = panels_by(block.rows, block.varied[2:])
     maps = [
         winner_map(
-            chart_table(pa.Table.from_pylist(_winner_cells(block, rows))),
+            pa.Table.from_pylist(_winner_cells(block, rows)),
             x=across.label,
             y=down.label if down else "",
             policies=policies,
@@ -95,7 +94,7 @@ def regret_maps(block: SweptBlock) -> NamedChart:
         ]
         maps.append(
             regret_heatmap(
-                chart_table(pa.Table.from_pylist(cells)),
+                pa.Table.from_pylist(cells),
                 x=across.label,
                 y=down.label,
                 title=str(policy),

@@ -222,7 +222,7 @@ class Simulation:
     def __rich__(self) -> SimulationDisplay:
         from truant.terminal.simulation import SimulationDisplay
 
-        rows: Any = self.table().reset_index().to_dict("records")
+        rows = self.table().to_pylist()
         return SimulationDisplay(rows, title=f"World {self.world}", subtitle=self._line())
 
 

@@ -12,7 +12,6 @@ from truant.analysis.bounds import Bounds
 from truant.analysis.sensitivity import Tipping
 from truant.analysis.words import Figures, best_end, leading_arms, missing_sentence, tipping_sentence, verdict
 from truant.charts.analysis import estimates_chart, look_of, missing_heatmap, tipping_chart
-from truant.charts.handover import chart_table
 from truant.report.document import PageChart, spec_of
 
 MOST_ARMS = 30  # drawn; tables have them all
@@ -30,8 +29,8 @@ def estimates_page_chart(analysis: Analysis, figures: Figures) -> PageChart:
         if arm.bounds
     ]
     chart = estimates_chart(
-        chart_table(pa.Table.from_pylist(rows)),
-        chart_table(pa.Table.from_pylist(bounds)) if bounds else None,
+        pa.Table.from_pylist(rows),
+        pa.Table.from_pylist(bounds) if bounds else None,
         label=figures.number,
         minimize=analysis.minimize,
         width="container",
@@ -65,7 +64,7 @@ def missing_page_chart(analysis: Analysis) -> PageChart:
     """What is missing where."""
     arms = [arm.arm for arm in leading_arms(analysis, MOST_ARMS)]
     cells = [cell for cell in analysis.missing if cell["arm"] in arms]
-    chart = missing_heatmap(chart_table(pa.Table.from_pylist(cells)))
+    chart = missing_heatmap(pa.Table.from_pylist(cells))
     alternative = (
         f"Heat map of the share of missing outcomes by arm and mediator. {missing_sentence(analysis)}"
     )
@@ -96,7 +95,7 @@ def _tipping_page_chart(analysis: Analysis, tip: Tipping, number: int, figures: 
     if curve:
         winner = next(arm for arm in analysis.arms if arm.arm == tip.winner)
         chart = tipping_chart(
-            chart_table(pa.Table.from_pylist(curve)),
+            pa.Table.from_pylist(curve),
             winner=tip.winner,
             runner_up=tip.runner_up,
             shift=tip.shift,

@@ -6,16 +6,8 @@ import functools
 
 import numpy as np
 
-from truant.assumptions.likelihood import (
-    REPORTING,
-    copy,
-    fit,
-    mean_outcome,
-    number_of_starts,
-    size,
-    start,
-    work_size,
-)
+from truant.assumptions.likelihood import REPORTING, copy, size, work_size
+from truant.assumptions.maximum import fit, mean_outcome, number_of_starts, start
 from truant.assumptions.profile import first_guess, limit, profile
 from truant.compile import entry
 from truant.setting import FloatArray

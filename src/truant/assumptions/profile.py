@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
-from truant.assumptions.likelihood import CHOOSING, Care, copy, fit, maximise, mean_outcome
+from truant.assumptions.likelihood import CHOOSING, Care, copy
 from truant.assumptions.linear import eliminate
+from truant.assumptions.maximum import fit, maximise, mean_outcome
 from truant.compile import lean
 from truant.setting import FloatArray
 

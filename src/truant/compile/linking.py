@@ -11,7 +11,7 @@ import numba
 
 from truant.compile.marks import LEAN, OPTIONS, Function
 from truant.compile.reach import Reach, copy_of
-from truant.compile.separate import load_heavy, without_collection
+from truant.compile.separate import without_collection
 from truant.compile.store import CompiledCode
 
 
@@ -27,7 +27,8 @@ def _link(template: Callable[..., Any], parts: tuple[tuple[str, Any], ...]) -> C
     reach = Reach.of(written, names)
     options = LEAN if parts and reach.lean else OPTIONS
     key = reach.key(**options)
-    load_heavy(reach.functions)
+    for function in reach.heavy:  # code that was kept finds them by name
+        function.load()
     linked = numba.njit(**options)(copy_of(written, f"{written.__name__}_{key}", names))
     if reach.can_be_kept:
         linked._cache = CompiledCode(f"{written.__name__}_{key}")

@@ -72,8 +72,9 @@ class Inner(CPUDispatcher):  # type: ignore[misc]
 
     def __call__(self, *arguments: Any) -> Any:
         """The function itself."""
-        body: Any = getattr(self, "implementation", self)
-        return body.py_func(*arguments)
+        body: Any = getattr(self, "heavy", None)
+        function: Any = self if body is None else body.implementation
+        return function.py_func(*arguments)
 
 
 def _inner(function: Function, **options: Any) -> Function:

@@ -18,6 +18,7 @@ from typing import Any, cast
 import llvmlite
 import numba
 import numpy as np
+from numba.core.extending import _Intrinsic
 from numba.core.registry import CPUDispatcher
 
 from truant.fingerprint import code_fingerprint, source_file
@@ -30,6 +31,7 @@ class Reach:
     """The compiled functions below a function, and a text for all that decides their code."""
 
     functions: list[CPUDispatcher] = field(default_factory=list)
+    heavy: list[Any] = field(default_factory=list)  # those of them that are compiled by themselves
     texts: list[str] = field(default_factory=list)
     modules: set[str] = field(default_factory=set)
 
@@ -81,11 +83,16 @@ class Reach:
             self.texts.append(f"{value.dtype} {value.shape} {value.tobytes().hex()}")
         elif isinstance(value, int | float | str | tuple | np.generic):
             self.texts.append(repr(value))
-        elif isinstance(value, CPUDispatcher) and value not in self.functions:
-            self.functions.append(value)
-            self.texts.append(repr(sorted(value.targetoptions.items())))
-            below = cast(FunctionType, getattr(value, "implementation", value).py_func)
-            self._add(below, below.__globals__)
+        elif isinstance(value, CPUDispatcher | _Intrinsic):
+            body = getattr(value, "heavy", None)
+            function = body.implementation if body is not None else value
+            if isinstance(function, CPUDispatcher) and function not in self.functions:
+                if body is not None:
+                    self.heavy.append(body)
+                self.functions.append(function)
+                self.texts.append(repr(sorted(function.targetoptions.items())))
+                below = cast(FunctionType, function.py_func)
+                self._add(below, below.__globals__)
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

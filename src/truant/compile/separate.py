@@ -8,7 +8,7 @@ compiled by itself, as a C function with a name of its own; code that calls it k
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, cast
@@ -43,14 +43,15 @@ def heavy(signature: Any) -> Callable[[Function], Function]:
         body = Heavy(lean(function), signature)
         written = cast(FunctionType, function)
         arguments = ", ".join(written.__code__.co_varnames[: written.__code__.co_argcount])
-        names = {"call": intrinsic(body.call)}
+        call: Any = intrinsic(body.call)
+        names = {"call": call}
         exec(f"def called({arguments}):\n    return call(({arguments},))\n", names)
         called = copy_of(
             cast(FunctionType, names.pop("called")), function.__name__, names, function.__module__
         )
         called.__doc__ = function.__doc__
         marked: Any = hot(called)
-        marked.implementation, marked.heavy = body.implementation, body
+        call.heavy = marked.heavy = body
         return cast(Function, marked)
 
     return mark
@@ -68,13 +69,6 @@ def without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def load_heavy(functions: Iterable[Any]) -> None:
-    """Compile the heavy ones among these functions, or load them: code that was kept finds them by name."""
-    for function in functions:
-        if hasattr(function, "heavy"):
-            function.heavy.load()
-
-
 class Heavy:
     """A function that is compiled by itself."""
 
@@ -90,7 +84,8 @@ class Heavy:
             return self._symbol
         function = cast(FunctionType, self.implementation.py_func)
         reach = Reach.of(function, function.__globals__)
-        load_heavy(reach.functions)
+        for below in reach.heavy:
+            below.load()
         name = f"{function.__name__}_{reach.key(heavy=str(self.signature))}"
         flat = [kind for given in self.signature.args for kind in flattened(given)]
         compiled: Any = CFunc(self._receiver(name), (tuple(flat), self.signature.return_type), {}, _C_OPTIONS)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from truant.assumptions.assumption import note_nothing
-from truant.compile import link
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
-from truant.indices.index import guessed_log_horizon
 from truant.policies.policy import Policy, named
-from truant.setting import FloatArray, IntArray, Setting, finite, share, whole_number
+from truant.policies.scoring import ScoredArms
+from truant.setting import FloatArray, Setting, finite, share, whole_number
 
 
 class Scores(NamedTuple):
@@ -52,11 +50,10 @@ class Decider:
         self._inner = setting.maximizing()
         self._curve = self.policy.curve(self._inner, self.horizon)
         self._index = self.policy.index
-        self._z_grid = self._index.z_grid(self._curve.linear)
 
     def scores(self, counts: Counts) -> Scores:
         """at(z) of each arm at the z that the index looks at: one for `ucb`, a grid for `thompson`."""
-        scored = _Scored(self, self._table(counts))
+        scored = self._scored(self._table(counts))
         sign = -1.0 if self.setting.minimize else 1.0
         return Scores(sign * scored.z, sign * scored.values)
 
@@ -68,7 +65,7 @@ class Decider:
             fewest = pulls == pulls.min()
             return np.asarray(fewest / fewest.sum())
         self._need_probabilities()
-        return _Scored(self, table).probabilities(np.ones(len(pulls), np.bool_), int(pulls.sum()) + 1)
+        return self._scored(table).probabilities(np.ones(len(pulls), np.bool_), int(pulls.sum()) + 1)
 
     def choose(self, counts: Counts, seed: int | np.random.Generator) -> int:
         """The next arm; randomness and ties are decided by the seed."""
@@ -79,7 +76,7 @@ class Decider:
         pulls = counts.pulls
         if pulls.min() < self._curve.first_pulls:
             return int(rng.choice(np.flatnonzero(pulls == pulls.min())))
-        return _Scored(self, table).choose(int(pulls.sum()) + 1, rng)
+        return self._scored(table).choose(int(pulls.sum()) + 1, rng)
 
     def allocation(
         self,
@@ -129,14 +126,17 @@ class Decider:
     ) -> FloatArray:
         t = int(counts.pulls.sum() + pending.sum()) + 1
         if not self._index.counts_pending:
-            return _Scored(self, table).probabilities(ready, t)
-        scored = _Scored(self, table, pending)
+            return self._scored(table).probabilities(ready, t)
+        scored = self._scored(table, pending)
         shares = np.zeros(len(table))
         for step in range(ahead):
             chosen = scored.probabilities(ready, t + step)
             shares += chosen / ahead
             scored.await_more(chosen)
         return shares
+
+    def _scored(self, table: FloatArray, pending: FloatArray | None = None) -> ScoredArms:
+        return ScoredArms(self._curve, self._index, self.horizon, table, pending)
 
     def _need_probabilities(self) -> None:
         if self._index.probabilities is None:
@@ -191,126 +191,3 @@ class Decider:
         if not allowed.any():
             raise InvalidValue("active must leave at least one arm.")
         return allowed
-
-
-class _Scored:
-    """The arms of one table of counts, scored; with pending pulls, as if these came out like the settled ones."""
-
-    def __init__(self, decider: Decider, table: FloatArray, pending: FloatArray | None = None) -> None:
-        curve, index = decider._curve, decider._index
-        arms, z_grid = len(table), decider._z_grid
-        self._index, self._table = index, table
-        self._settled = np.maximum(_pulls(table, curve.discrete), 1.0)
-        self._pending = np.zeros(arms) if pending is None else pending.copy()
-        self._parameters = np.ascontiguousarray(curve.parameters)
-        self._memory = np.zeros((arms, curve.memory(len(z_grid))))
-        self._follows = curve.note_pull is not note_nothing
-        self._shared = np.zeros(curve.pooled + curve.scratch)
-        self._scaled = np.zeros(table.shape[1:])
-        self._index_parameters = index.parameters()
-        self._log_horizon = float(np.log(decider.horizon))
-        if not index.horizon_known:
-            rounds = float(_pulls(table, curve.discrete).sum() + self._pending.sum())
-            self._log_horizon = guessed_log_horizon.py_func(rounds)  # type: ignore[attr-defined]
-        self.z = np.tile(z_grid, (arms, 1))
-        self.values = np.zeros((arms, len(z_grid)))
-        pool = link(_pool, contribute=curve.contribute)
-        pool(table, self._parameters, self._shared, np.zeros(curve.pooled))
-        self._score = link(_score, known=curve.known, aim=index.aim, score_arm=curve.score_arm)
-        self._score_arms(np.arange(arms))
-
-    def _score_arms(self, arms: IntArray) -> None:
-        self._score(
-            arms,
-            self._table,
-            (self._settled + self._pending) / self._settled,
-            self._memory,
-            self._shared,
-            self._parameters,
-            self._log_horizon,
-            self._index_parameters,
-            self.z,
-            self.values,
-            self._scaled,
-        )
-
-    def await_more(self, chosen: FloatArray) -> None:
-        """Count these choices as pending, too."""
-        self._pending += chosen
-        if self._follows:  # memory that follows single pulls knows nothing of scaled counts
-            self._memory[:] = 0.0
-        self._score_arms(np.flatnonzero(chosen > 0))
-
-    def probabilities(self, ready: npt.NDArray[np.bool_], t: int) -> FloatArray:
-        """Of a choice among the arms that are ready."""
-        out = np.zeros(len(ready))
-        some = np.zeros(int(ready.sum()))
-        values = np.ascontiguousarray(self.values[ready])
-        call = link(_probabilities, probabilities=self._index.probabilities)
-        call(values, self.z[0].copy(), self._index_parameters, t, some)
-        out[ready] = some
-        return out
-
-    def choose(self, t: int, rng: np.random.Generator) -> int:
-        """One choice."""
-        memory = np.zeros(self._index.memory(len(self.values)))
-        call = link(_choose, update=self._index.update, choose=self._index.choose)
-        return int(call(self.values, self.z[0].copy(), self._index_parameters, memory, t, rng))
-
-
-def _pulls(table: FloatArray, discrete: bool) -> FloatArray:
-    pulls: FloatArray = table.sum(axis=(1, 2)) if discrete else table[..., 0].sum(axis=1)
-    return pulls
-
-
-def _unbound(*arguments: Any) -> Any:
-    raise AssertionError("bound by link")
-
-
-contribute = known = aim = score_arm = probabilities = update = choose = _unbound
-
-
-def _pool(table: FloatArray, parameters: FloatArray, shared: FloatArray, own: FloatArray) -> None:
-    for a in range(len(table)):
-        contribute(table[a], parameters[a], own)
-        for k in range(len(own)):
-            shared[k] += own[k]
-
-
-def _score(
-    arms: IntArray,
-    table: FloatArray,
-    factors: FloatArray,
-    memory: FloatArray,
-    shared: FloatArray,
-    parameters: FloatArray,
-    log_horizon: float,
-    index_parameters: FloatArray,
-    z: FloatArray,
-    values: FloatArray,
-    scaled: FloatArray,
-) -> None:
-    for a in arms:
-        for m in range(table.shape[1]):
-            for i in range(table.shape[2]):
-                scaled[m, i] = table[a, m, i] * factors[a]
-        aim(known(scaled, shared, parameters[a]), log_horizon, index_parameters, z[a])
-        score_arm(scaled, memory[a], shared, parameters[a], z[a], values[a])
-
-
-def _probabilities(
-    values: FloatArray, z_grid: FloatArray, parameters: FloatArray, t: int, out: FloatArray
-) -> None:
-    probabilities(values, z_grid, parameters, t, out)
-
-
-def _choose(
-    values: FloatArray,
-    z_grid: FloatArray,
-    parameters: FloatArray,
-    memory: FloatArray,
-    t: int,
-    rng: np.random.Generator,
-) -> int:
-    update(values, z_grid, parameters, memory, -1, rng)
-    return int(choose(values, z_grid, parameters, memory, t, rng))

@@ -6,11 +6,10 @@ Data can contradict it: one degree of freedom per arm is left over.
 
 from __future__ import annotations
 
-from truant.assumptions.assumption import SCORE_ARM
 from truant.assumptions.by_likelihood import GROWTH, ByLikelihood
 from truant.assumptions.linear import solve_both_mnar
 from truant.assumptions.profile import score_by_likelihood
-from truant.compile import heavy
+from truant.compile import lean
 from truant.setting import FloatArray
 
 
@@ -43,7 +42,7 @@ def misfit(K: int, L: int) -> str:
     return f"as many mediator levels as outcome levels, got K={K} and L={L}; merge levels of one"
 
 
-@heavy(SCORE_ARM)
+@lean
 def score_arm(
     row: FloatArray,
     memory: FloatArray,

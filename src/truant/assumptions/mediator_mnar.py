@@ -6,11 +6,10 @@ free table, with L - K + 1 degrees of freedom per arm.
 
 from __future__ import annotations
 
-from truant.assumptions.assumption import SCORE_ARM
 from truant.assumptions.by_likelihood import GROWTH, ByLikelihood
 from truant.assumptions.linear import solve_mediator_mnar
 from truant.assumptions.profile import score_by_likelihood
-from truant.compile import heavy
+from truant.compile import lean
 from truant.setting import FloatArray
 
 
@@ -46,7 +45,7 @@ def misfit(K: int, L: int) -> str:
     )
 
 
-@heavy(SCORE_ARM)
+@lean
 def score_arm(
     row: FloatArray,
     memory: FloatArray,

@@ -9,7 +9,8 @@ import numpy as np
 from truant.assumptions.likelihood import CHOOSING, Care, copy
 from truant.assumptions.linear import eliminate
 from truant.assumptions.maximum import fit, maximise, mean_outcome
-from truant.compile import lean
+from truant.compile import heavy, lean
+from truant.compile.kinds import FLAG, NOTHING, TABLE, VECTOR
 from truant.setting import FloatArray
 
 REFITS = 10  # from a higher maximum on the way; along a ridge each gains little
@@ -136,7 +137,7 @@ def solved(C: FloatArray, theta: FloatArray, care: Care, work: FloatArray) -> bo
     return True
 
 
-@lean
+@heavy(NOTHING(TABLE, FLAG, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
 def score_by_likelihood(
     C: FloatArray,
     by_outcome: bool,

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import numba
 
+from truant.compile.compiling import compiling
 from truant.compile.marks import LEAN, OPTIONS, Function
 from truant.compile.reach import Reach, copy_of
-from truant.compile.separate import without_collection
 from truant.compile.store import CompiledCode
 
 
@@ -35,7 +35,7 @@ def _link(template: Callable[..., Any], parts: tuple[tuple[str, Any], ...]) -> C
 
     def call(*arguments: Any) -> Any:
         if not linked.overloads:
-            with without_collection():
+            with compiling():
                 linked.compile(tuple(linked.typeof_pyval(argument) for argument in arguments))
         return linked(*arguments)
 

@@ -7,9 +7,7 @@ compiled by itself, as a C function with a name of its own; code that calls it k
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, cast
 
@@ -23,6 +21,7 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
+from truant.compile.compiling import compiling
 from truant.compile.marks import LEAN, Function, hot, lean
 from truant.compile.reach import Reach, copy_of
 from truant.compile.store import CompiledCode
@@ -57,18 +56,6 @@ def heavy(signature: Any) -> Callable[[Function], Function]:
     return mark
 
 
-@contextmanager
-def without_collection() -> Iterator[None]:
-    """No garbage collection inside: numba makes so many objects, few of them garbage, that it takes a tenth longer."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
 class Heavy:
     """A function that is compiled by itself."""
 
@@ -91,7 +78,7 @@ class Heavy:
         compiled: Any = CFunc(self._receiver(name), (tuple(flat), self.signature.return_type), {}, _C_OPTIONS)
         if reach.can_be_kept:
             compiled._cache = CompiledCode(name)
-        with without_collection():
+        with compiling():
             compiled.compile()
         self._compiled, self._symbol = compiled, f"truant_{name}"
         llvmlite.binding.add_symbol(self._symbol, compiled.address)

@@ -12,7 +12,8 @@ import math
 
 import numpy as np
 
-from truant.compile import hot, lean
+from truant.compile import heavy, hot, lean
+from truant.compile.kinds import NOTHING, TABLE, VECTOR, WHOLE
 from truant.indices.best import support
 from truant.indices.index import ROOT_HALF, bracket, read, where
 from truant.setting import FloatArray
@@ -99,7 +100,7 @@ def above(limit: float, rng: np.random.Generator) -> float:
             return z
 
 
-@lean
+@heavy(NOTHING(TABLE, VECTOR, VECTOR, WHOLE))
 def update_contenders(values: FloatArray, z_grid: FloatArray, memory: FloatArray, arm: int) -> None:
     """Take note of an arm's new values (of all of them: -1)."""
     if arm >= 0 and memory[ACTIVE] == 0.0:

@@ -16,7 +16,7 @@ TABLES = (".parquet",)
 
 
 def output_path(path: str | os.PathLike[str], suffixes: Sequence[str]) -> Path:
-    """The path, if a file of one of these kinds can be written there; or a clear refusal."""
+    """The path, if a file of one of these kinds can be written there; or raises InvalidValue."""
     if not isinstance(path, str | os.PathLike):
         raise InvalidValue(f"A file name is needed, got {path!r}.")
     target, name = Path(path), os.fspath(path)
@@ -37,7 +37,7 @@ def output_path(path: str | os.PathLike[str], suffixes: Sequence[str]) -> Path:
 
 
 def output_folder(path: str | os.PathLike[str]) -> Path:
-    """The folder, made if need be, if files can be written there; or a clear refusal."""
+    """The folder, made if need be, if files can be written there; or raises InvalidValue."""
     if not isinstance(path, str | os.PathLike):
         raise InvalidValue(f"A folder is needed, got {path!r}.")
     if not os.fspath(path):

@@ -160,7 +160,7 @@ def _two_per_arm(values: npt.ArrayLike | None, arms: int) -> FloatArray | None:
 
 
 def whole_number(name: str, value: object, at_least: int) -> int:
-    """The value as an int, or a clear refusal."""
+    """The value as an int; or raises InvalidValue."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer | float):
         raise InvalidValue(f"{name} must be a whole number, got {value!r}.")
     size = as_float(value)
@@ -180,7 +180,7 @@ def as_float(value: Any) -> float:
 
 
 def positive_number(name: str, value: object, or_zero: bool = False) -> float:
-    """The value as a finite float above zero (or at least zero), or a clear refusal."""
+    """The value as a finite float above zero (or at least zero); or raises InvalidValue."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     size = as_float(value) if number else math.nan
     if not math.isfinite(size) or size < 0 or (size == 0 and not or_zero):
@@ -190,7 +190,7 @@ def positive_number(name: str, value: object, or_zero: bool = False) -> float:
 
 
 def share(name: str, value: object) -> float:
-    """The value as a float from 0 to 1, or a clear refusal."""
+    """The value as a float from 0 to 1; or raises InvalidValue."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number or not 0 <= as_float(value) <= 1:
         raise InvalidValue(f"{name} must be in [0, 1], got {value!r}.")
@@ -198,14 +198,14 @@ def share(name: str, value: object) -> float:
 
 
 def switch(name: str, value: object) -> bool:
-    """The value as true or false, or a clear refusal."""
+    """The value as true or false; or raises InvalidValue."""
     if not isinstance(value, bool):
         raise InvalidValue(f"{name} must be true or false, got {value!r}.")
     return value
 
 
 def finite(name: str, values: npt.ArrayLike) -> FloatArray:
-    """The values as a float array without NaN or infinity, or a clear refusal."""
+    """The values as a float array without NaN or infinity; or raises InvalidValue."""
     try:
         array = np.array(values, dtype=np.float64)  # a copy: what is checked must stay as it was
     except (TypeError, ValueError):
@@ -223,7 +223,7 @@ def sums_to_one(values: FloatArray, axis: int | tuple[int, ...]) -> bool:
 
 
 def probabilities(name: str, values: npt.ArrayLike, positive: bool = False) -> FloatArray:
-    """The values as probabilities in [0, 1] (or (0, 1]), or a clear refusal."""
+    """The values as probabilities in [0, 1] (or (0, 1]); or raises InvalidValue."""
     array = finite(name, values)
     lowest_allowed = array > 0 if positive else array >= 0
     if not np.all(lowest_allowed & (array <= 1)):

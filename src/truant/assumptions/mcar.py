@@ -50,7 +50,7 @@ class Mcar(Assumption):
         positive_number("kappa", self.kappa)
 
     def check(self, setting: Setting) -> None:
-        """Every setting will do."""
+        """No requirements."""
 
     def curve(self, setting: Setting) -> Curve:
         """Shrunk mean of the observed, with the pooled scale."""

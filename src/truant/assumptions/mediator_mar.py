@@ -40,7 +40,7 @@ class MediatorMar(Assumption):
         share("floor", self.floor)
 
     def check(self, setting: Setting) -> None:
-        """Every setting will do."""
+        """No requirements."""
 
     def curve(self, setting: Setting) -> Curve:
         """The curve of `mar` on the pulls with the mediator seen."""

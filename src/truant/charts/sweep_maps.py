@@ -36,8 +36,7 @@ def overview_map(blocks: Sequence[SweptBlock]) -> NamedChart:
         widest=900,
     )
     sentence = (
-        "Mean regret, the stronger the colour the higher; ★ is the lowest of its world among those that do not see "
-        "what is missing."
+        "Mean regret, the stronger the colour the higher; ★ is the lowest of its world, oracles excluded."
     )
     return NamedChart("overview", "Regret of each policy in each world", chart, sentence)
 

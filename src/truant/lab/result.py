@@ -1,4 +1,4 @@
-"""What a simulation leaves: regret at checkpoints, pulls and final estimates; as tables, chart and file."""
+"""Results of a simulation: regret at checkpoints, pulls and final estimates; as tables, chart and file."""
 
 from __future__ import annotations
 

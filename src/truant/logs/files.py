@@ -19,7 +19,7 @@ REMOTE = ("http://", "https://", "s3://", "gs://", "hf://")
 
 
 def find_files(name: str) -> list[str]:
-    """The files that a path, a folder or a pattern such as `logs/*.parquet` stands for; or a clear refusal."""
+    """The files that a path, a folder or a pattern such as `logs/*.parquet` stands for; or raises InvalidValue."""
     if "\0" in name or not name.strip():
         raise InvalidValue(f"A file name is needed, got {name!r}.")
     path = Path(name).expanduser()

@@ -60,7 +60,7 @@ def plain_errors(name: str) -> Iterator[None]:
 
 
 def find(data: Any) -> Source:
-    """The source that `data` stands for: a path, pattern, URL, table or dict of columns; or a clear refusal."""
+    """The source that `data` stands for: a path, pattern, URL, table or dict of columns; or raises InvalidValue."""
     if isinstance(data, str | os.PathLike):
         text = os.fspath(data)
         if not isinstance(text, str):

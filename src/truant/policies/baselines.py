@@ -37,7 +37,7 @@ class Zero(Assumption):
     needs = "a pull in each arm"
 
     def check(self, setting: Setting) -> None:
-        """Every setting will do."""
+        """No requirements."""
 
     def curve(self, setting: Setting) -> Curve:
         """S/N with the width of the classical UCB."""

@@ -50,7 +50,7 @@ def understand(
     levels: Iterable[float] | None,
     range: Sequence[float] | None,
 ) -> Request:
-    """The request, if these columns can meet it; or a clear refusal."""
+    """The request, if these columns can meet it; or raises InvalidValue."""
     one = isinstance(mediator, str) or not isinstance(mediator, Iterable)
     words = [] if mediator is None else [mediator] if one else list(mediator)
     for column in (arm, outcome, *([] if observed is None else [observed])):

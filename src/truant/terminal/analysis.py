@@ -90,7 +90,7 @@ def _below(analysis: Analysis, figures: Figures) -> Iterator[RenderableType]:
     if analysis.control is not None and len(analysis.arms) > 1 and analysis.assumptions:
         yield Text("")
         yield Text(f"Difference to {analysis.control}", "bold")
-        yield Text(f"Intervals of a column hold together (Dunnett); {STAR} leaves out zero.", "dim")
+        yield Text(f"simultaneous intervals (Dunnett); {STAR} interval excludes zero.", "dim")
         yield _changes(analysis, figures)
     yield from _part("Warnings", _warnings(analysis), "yellow")
     tips = [f"{tip.assumption}: {tipping_sentence(tip, figures)}" for tip in analysis.sensitivity]

@@ -41,9 +41,7 @@ class SimulationDisplay:
             first = self.rows[0]["policy"]
             yield Text(f"difference: minus {first}, paired run by run; se: its standard error.", "dim")
         if best_policy(self.rows):
-            yield Text(
-                "\N{BLACK STAR} lowest mean regret among those that do not see what is missing.", "dim"
-            )
+            yield Text("\N{BLACK STAR} lowest mean regret, oracles excluded.", "dim")
         for row in self.rows:
             share = row["share_above_10x_median"]
             if share > 0:

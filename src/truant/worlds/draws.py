@@ -20,7 +20,7 @@ MATCH = 0.7  # in the "clear" worlds, unless set: how often mediator and outcome
 
 
 def number(name: str, value: object) -> float:
-    """The value as a finite float, or a clear refusal."""
+    """The value as a finite float; or raises InvalidValue."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise InvalidValue(f"{name} must be a number, got {value!r}.")
     size = as_float(value)

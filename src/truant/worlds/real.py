@@ -185,7 +185,7 @@ def mediator_table(values: npt.ArrayLike) -> FloatArray:
 
 
 def broadcast(name: str, values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    """The values in that shape, or a clear refusal."""
+    """The values in that shape; or raises InvalidValue."""
     try:
         return np.ascontiguousarray(np.broadcast_to(values, shape), dtype=np.float64)
     except ValueError:

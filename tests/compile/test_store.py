@@ -177,11 +177,13 @@ def test_two_processes_at_once(filled, tmp_path):
     assert simulated(tmp_path / "shared")["compiled"] == 0
 
 
-def test_what_is_written_is_read_and_nothing_else(tmp_path):
+def test_what_is_written_is_read_under_its_own_name_only(tmp_path):
     path = tmp_path / "code.bin"
     assert store.read(path) is None
     store.write(path, b"some code")
     assert store.read(path) == b"some code"
+    path.rename(tmp_path / "other.bin")
+    assert store.read(tmp_path / "other.bin") is None
 
 
 def test_old_and_abandoned_files_are_evicted(tmp_path, monkeypatch):

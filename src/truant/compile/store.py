@@ -88,7 +88,7 @@ def read(path: Path) -> bytes | None:
     except OSError:
         return None
     start = len(MARK) + hashlib.sha256().digest_size
-    if not whole.startswith(MARK) or hashlib.sha256(whole[start:]).digest() != whole[len(MARK) : start]:
+    if not whole.startswith(MARK) or _checksum(path, whole[start:]) != whole[len(MARK) : start]:
         return None
     if time.time() - status.st_mtime > TOUCHED:
         _touch(path)
@@ -101,13 +101,18 @@ def write(path: Path, content: bytes) -> None:
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")  # for its owner only
         with os.fdopen(handle, "wb") as file:
-            file.write(MARK + hashlib.sha256(content).digest() + content)
+            file.write(MARK + _checksum(path, content) + content)
         os.replace(temporary, path)
         _evict(path.parent)
     except OSError as error:
         if temporary:
             _remove(Path(temporary))
         _warn(path.parent, error.strerror or str(error))
+
+
+def _checksum(path: Path, content: bytes) -> bytes:
+    """Of the content and of the name that it is kept under, so that files cannot be exchanged."""
+    return hashlib.sha256(path.name.encode() + b"\n" + content).digest()
 
 
 @functools.cache

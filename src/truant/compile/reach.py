@@ -51,12 +51,12 @@ class Reach:
     def can_be_kept(self) -> bool:
         """Code that was typed in, or executed from a text, has no module through which numba could load it again."""
         known = all(inspect.getmodule(function.py_func) for function in self.functions)
-        return known and all(source_file(module) for module in self.modules)
+        return known and all(module and source_file(module) for module in self.modules)
 
     def key(self, **options: Any) -> str:
         """A name for all this code and for what it is compiled with."""
         digest = hashlib.sha256(f"{VERSIONS} {sorted(options.items())}".encode())
-        digest.update(code_fingerprint(*self.modules).encode())
+        digest.update(code_fingerprint(*filter(None, self.modules)).encode())
         for text in self.texts:
             digest.update(text.encode())
         return digest.hexdigest()[:24]
@@ -70,7 +70,7 @@ class Reach:
             )
             used.extend(code.co_names)
         self.texts.append(f"{function.__module__} {function.__defaults__}")
-        self.modules.add(function.__module__)
+        self.modules.add(function.__module__ or "")  # code that was executed from a text has none
         values = [names.get(name) for name in used]
         values += [cell.cell_contents for cell in function.__closure__ or ()]
         for module in [value for value in values if isinstance(value, ModuleType)]:

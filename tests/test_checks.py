@@ -1,8 +1,10 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import truant
 from truant import checks, registry
 from truant.assumptions import Assumption, ChiSquare, Concern, Curve, Estimate, NoTest, Reading
 from truant.assumptions.assumption import per_arm
@@ -213,3 +215,24 @@ def test_frequencies_that_differ_a_little_are_noticed():
     assert checks.agreement(chosen + np.array([1000, -1000, 0, 0]), said) < 1e-6
     assert checks.agreement(np.array([99_990, 10]), np.array([1.0, 0.0])) < 1e-6  # what cannot happen did
     assert checks.agreement(np.array([100_000, 0]), np.array([1.0, 0.0])) == 1.0
+
+
+def test_a_curve_that_misses_the_truth_is_found_out():
+    world = truant.world("mar", seed=2)
+    sound = Mar().curve(world.setting)
+    shifted = replace(sound, parameters=sound.parameters + np.eye(1, sound.parameters.shape[1]) * 10.0)
+    counts = pulled(world)
+    checks._check_curve_finds_the_truth(sound, counts, world)
+    with pytest.raises(checks.ContractBroken, match="between at"):
+        checks._check_curve_finds_the_truth(shifted, counts, world)
+
+
+def pulled(world):
+    arms = np.repeat(np.arange(world.setting.arms), 2000)
+    return truant.Counts.fold(world.setting, arms, *world.pulls(arms, seed=3))
+
+
+def test_a_curve_must_say_how_much_its_arms_contribute():
+    sound = Mar().curve(truant.world("mar", seed=2).setting)
+    with pytest.raises(truant.TruantError, match="pooled"):
+        replace(sound, pooled=0)

@@ -75,7 +75,21 @@ def check_assumption(assumption: Assumption, world: World, pulls: int = 20_000) 
     for test in assumption.tests(counts, world.setting):
         _check_test(test)
     _check_efficient_variance(assumption, world)
-    check_curve(assumption.curve(world.setting), counts)
+    curve = assumption.curve(world.setting)
+    check_curve(curve, counts)
+    _check_curve_finds_the_truth(curve, counts, world)
+
+
+def _check_curve_finds_the_truth(curve: Curve, counts: Counts, world: World) -> None:
+    """With many pulls, what the curve shrinks to hardly counts: at(-6) and at(6) have the truth between them."""
+    table = counts.table if curve.discrete else counts.real().about(world.setting.centre).table
+    for arm in range(world.setting.arms):
+        low, high = _scored_once(curve, table[arm].copy(), np.array([-6.0, 6.0]), arm)
+        mean = world.means[arm]
+        _demand(
+            low - 1e-9 <= mean <= high + 1e-9,
+            f"the curve of arm {arm} must have its mean {mean:g} between at(-6) and at(6), got {low:g} and {high:g}.",
+        )
 
 
 def _check_reading(reading: Reading, estimate: Estimate) -> None:
@@ -84,6 +98,13 @@ def _check_reading(reading: Reading, estimate: Estimate) -> None:
         _check_test(test)
     for concern in reading.concerns():
         _demand(concern.code and concern.text, "a concern must have a code and a text.")
+        try:
+            concern.text.format(assumption="", arm="")
+        except (KeyError, IndexError, ValueError):
+            _demand(
+                False,
+                f"a concern's text has places for {{assumption}} and {{arm}} only, got {concern.text!r}.",
+            )
 
 
 def _check_test(test: ChiSquare | NoTest) -> None:
@@ -137,11 +158,11 @@ def check_curve(curve: Curve, counts: Counts) -> None:
         _demand(rises, f"at(z) must rise with z, got {values}.")
 
 
-def _scored_once(curve: Curve, row: FloatArray, z_grid: FloatArray) -> FloatArray:
+def _scored_once(curve: Curve, row: FloatArray, z_grid: FloatArray, arm: int = 0) -> FloatArray:
     memory, shared = np.zeros(curve.memory(len(z_grid))), np.zeros(curve.pooled + curve.scratch)
     values = np.zeros(len(z_grid))
     score_once = link(_score_once, contribute=curve.contribute, score_arm=curve.score_arm)
-    score_once(row, memory, shared, shared[: curve.pooled], curve.parameters[0], z_grid, values)
+    score_once(row, memory, shared, shared[: curve.pooled], curve.parameters[arm], z_grid, values)
     return values
 
 
@@ -169,7 +190,7 @@ def _score_once(
 
 
 def check_index(index: Index, horizon: int = 1000) -> None:
-    """Knots are usable; the choice is an arm, reproducible, as likely as `probabilities` says, whatever the values."""
+    """The z are usable; the choice is an arm, reproducible, as likely as `probabilities` says, whatever the values."""
     rng = np.random.default_rng(0)
     for linear in (True, False):
         z_grid = index.z_grid(linear)

@@ -109,6 +109,8 @@ def _leading_json(text: str) -> tuple[Any, str | None] | None:
 def _leading_plain(text: str) -> tuple[Any, str | None]:
     """The value up to the first comma, and what is after it."""
     plain, comma, after = text.partition(",")
+    if plain.lstrip().startswith(('"', "'")):  # it would be cut at its commas
+        raise InvalidValue(f'A text in quotes is written as in JSON, key="a, b", got {text.strip()}.')
     return _plain_value(plain.strip()), after if comma else None
 
 
@@ -144,7 +146,7 @@ def written(value: Any) -> str:
 
 
 def _reads_as_itself(text: str) -> bool:
-    plain = bool(text) and not set(text) & set(',="[]{}') and text == text.strip()
+    plain = bool(text) and not set(text) & set(',="[]{}') and text == text.strip() and text[0] != "'"
     return plain and _plain_value(text) == text
 
 

@@ -103,6 +103,13 @@ class Curve:
     pooled: int = 0  # numbers that each arm contributes to the sums over all arms
     scratch: int = 0  # numbers of scratch space behind these sums
 
+    def __post_init__(self) -> None:
+        # compiled code would write beyond its arrays
+        if self.contribute is not contribute_nothing and self.pooled < 1:
+            raise InvalidValue(
+                f"A curve with `contribute` must have `pooled` numbers of each arm, at least 1, got {self.pooled}."
+            )
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -119,7 +126,7 @@ class Assumption(ABC):
     An assumption must have `check`, `curve` and `estimate`; all else has a default.
     """
 
-    needs: str  # one line, for listings
+    needs: str = ""  # one line, for listings
     listing_order: float = math.inf  # place in listings, from mild to severe; last unless given
 
     @property

@@ -158,7 +158,7 @@ def likeliest_chance(seen: float, total: float, before: float, care: Care) -> fl
     return chance
 
 
-@lean
+@hot
 def to_chances(theta: FloatArray, out: FloatArray, K: int, L: int, by_outcome: bool, care: Care) -> None:
     """M-step of the chances to be seen, from the expected numbers seen; as before where none are expected."""
     g, lam = K * L, K * L + (L if by_outcome else K)
@@ -177,7 +177,7 @@ def to_chances(theta: FloatArray, out: FloatArray, K: int, L: int, by_outcome: b
             out[g + y] = likeliest_chance(out[g + y], total, theta[g + y], care)
 
 
-@lean
+@hot
 def spread_over_mediators(
     C: FloatArray, by_outcome: bool, theta: FloatArray, out: FloatArray, column: int
 ) -> float:
@@ -206,7 +206,7 @@ def spread_over_mediators(
     return total
 
 
-@lean
+@hot
 def normalise(
     levels: FloatArray,
     out: FloatArray,

@@ -71,7 +71,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         settable = {key: value for key, value in row["parameters"].items() if value is not None}
         settings = " ".join(f"{key}={_value(value)}" for key, value in settable.items())
-        needs = f" Needs {row['needs']}." if "needs" in row else ""
+        needs = f" Needs {row['needs']}." if row.get("needs") else ""
         lines.append(Text.assemble(row["summary"], needs, "  ", (settings, "dim")))
     width = max(len(row["name"]) for row in rows)
     if not sys.stdout.isatty():  # one line each, however long

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from truant.compile import heavy, lean
+from truant.compile import heavy, hot, lean
 from truant.compile.kinds import NUMBER, TABLE, VECTOR, WHOLE
 from truant.indices.index import normal_below, read, where
 from truant.setting import FloatArray
@@ -129,7 +129,7 @@ def all_below(values: FloatArray, z_grid: FloatArray, high: float, low: float, s
     return product
 
 
-@lean
+@hot
 def between(values: FloatArray, z_grid: FloatArray, high: float, low: float, s: float) -> float:
     """F_a at a point or, if it jumps from `high` to `low`, a share s of the way up."""
     lower = normal_below(values, z_grid, low)

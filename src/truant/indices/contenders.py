@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from truant.compile import heavy, hot, lean
-from truant.compile.kinds import NOTHING, TABLE, VECTOR, WHOLE
+from truant.compile.kinds import NOTHING, TABLE, VECTOR
 from truant.indices.best import support
 from truant.indices.index import ROOT_HALF, bracket, read, where
 from truant.setting import FloatArray
@@ -100,7 +100,7 @@ def above(limit: float, rng: np.random.Generator) -> float:
             return z
 
 
-@heavy(NOTHING(TABLE, VECTOR, VECTOR, WHOLE))
+@lean
 def update_contenders(values: FloatArray, z_grid: FloatArray, memory: FloatArray, arm: int) -> None:
     """Take note of an arm's new values (of all of them: -1)."""
     if arm >= 0 and memory[ACTIVE] == 0.0:
@@ -119,7 +119,7 @@ def update_contenders(values: FloatArray, z_grid: FloatArray, memory: FloatArray
     set_threshold(values, z_grid, memory)
 
 
-@lean
+@heavy(NOTHING(TABLE, VECTOR, VECTOR))
 def set_threshold(values: FloatArray, z_grid: FloatArray, memory: FloatArray) -> None:
     """Choose theta, with H as wanted if there is such a theta, and fill the tree."""
     arms, places, hazards = values.shape[0], bracket(values.shape[0]), memory[TREE:]
@@ -179,7 +179,7 @@ def hazard(values: FloatArray, z_grid: FloatArray, theta: float) -> float:
     return hazard_at(where(values, z_grid, theta))
 
 
-@lean
+@hot
 def hazard_at(z: float) -> float:
     """-log P(Z <= z), at most SURE."""
     if z > 8.3:

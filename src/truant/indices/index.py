@@ -112,7 +112,7 @@ def where(values: FloatArray, z_grid: FloatArray, x: float) -> float:
     return float(z_grid[k - 1] + (x - values[k - 1]) / rise * (z_grid[k] - z_grid[k - 1]))
 
 
-@lean
+@hot
 def normal_below(values: FloatArray, z_grid: FloatArray, x: float) -> float:
     """P(at(Z) <= x) for Z ~ N(0, 1)."""
     z = where(values, z_grid, x)

@@ -7,6 +7,7 @@ of such parts names their modules as roots, too.
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 import re
@@ -110,21 +111,39 @@ def _module_file(name: str) -> ModuleFile:
 @functools.cache
 def _read_module(name: str, file: Path, changed: int, size: int) -> ModuleFile:
     source = file.read_bytes()
-    text = _FOR_TYPES.sub("", source.decode("utf-8", errors="replace"))
-    is_package = file.name == "__init__.py"
-    return ModuleFile(hashlib.sha256(source).hexdigest(), list(_imports(name, is_package, text)))
-
-
-def _imports(name: str, is_package: bool, text: str) -> Iterator[str]:
-    """What a module imports, and the packages that it lies in, whose own code runs first."""
     parent = name.rpartition(".")[0]
-    if parent:
-        yield parent
-    for module, listed, plain in _IMPORT.findall(text):
+    package = name if file.name == "__init__.py" else parent
+    found = _quick_imports if name.partition(".")[0] == "truant" else _parsed_imports
+    imports = found(source.decode("utf-8", errors="replace"), package)
+    # the code of a package runs before that of its modules
+    return ModuleFile(hashlib.sha256(source).hexdigest(), [*filter(None, [parent]), *imports])
+
+
+def _parsed_imports(text: str, package: str) -> Iterator[str]:
+    """What a module imports."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    skipped: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            skipped.update(id(inner) for part in node.body for inner in ast.walk(part))
+        elif isinstance(node, ast.Import) and id(node) not in skipped:
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and id(node) not in skipped:
+            origin = _absolute("." * node.level + (node.module or ""), package)
+            yield origin
+            yield from (f"{origin}.{each.name}" for each in node.names)
+
+
+def _quick_imports(text: str, package: str) -> Iterator[str]:
+    """The same for truant's own files, whose imports are all written alike; 20 times as fast."""
+    for module, listed, plain in _IMPORT.findall(_FOR_TYPES.sub("", text)):
         if plain:
             yield from (part.split(" as ")[0].strip() for part in plain.split(","))
             continue
-        origin = _absolute(module, name if is_package else parent)
+        origin = _absolute(module, package)
         yield origin
         for part in listed.strip("()\n ").split(","):
             imported = part.partition("#")[0].split(" as ")[0].strip()

@@ -156,7 +156,7 @@ def test_where_nothing_can_be_kept_all_is_compiled_in_memory(filled, place):
 
 
 def test_a_full_disk_is_said_once(tmp_path, monkeypatch):
-    store._warn.cache_clear()
+    store._warned.clear()
 
     def no_space(*arguments, **options):
         raise OSError(28, "No space left on device")
@@ -166,7 +166,7 @@ def test_a_full_disk_is_said_once(tmp_path, monkeypatch):
         store.write(tmp_path / "one.bin", b"content")
     store.write(tmp_path / "two.bin", b"content")  # a second warning would be an error here
     assert list(tmp_path.iterdir()) == []  # nothing half-written stays
-    store._warn.cache_clear()
+    store._warned.clear()
 
 
 def test_two_processes_at_once(filled, tmp_path):

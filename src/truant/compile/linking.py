@@ -17,18 +17,19 @@ from truant.compile.store import CompiledCode
 
 def link(template: Function, **parts: Any) -> Function:
     """Compile `template` with its global names bound to `parts`, through the disk cache."""
-    return cast(Function, _link(template, tuple(sorted(parts.items()))))
+    # with their types, since 1 equals True and 1.0
+    named = tuple((name, type(parts[name]), parts[name]) for name in sorted(parts))
+    return cast(Function, _link(template, named))
 
 
 @functools.cache
-def _link(template: Callable[..., Any], parts: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
+def _link(template: Callable[..., Any], parts: tuple[tuple[str, type, Any], ...]) -> Callable[..., Any]:
     written = cast(FunctionType, template)
-    names = {**written.__globals__, **dict(parts)}
+    names = {**written.__globals__, **{name: part for name, _, part in parts}}
     reach = Reach.of(written, names)
     options = LEAN if parts and reach.lean else OPTIONS
-    key = reach.key(**options)
-    for function in reach.heavy:  # code that was kept finds them by name
-        function.load()
+    symbols = [function.load() for function in reach.heavy]  # code that was kept finds them by name
+    key = reach.key(symbols=symbols, **options)
     linked = numba.njit(**options)(copy_of(written, f"{written.__name__}_{key}", names))
     if reach.can_be_kept:
         linked._cache = CompiledCode(f"{written.__name__}_{key}")

@@ -74,16 +74,17 @@ INNER: dict[str, Any] = {
 class Inner(CPUDispatcher):  # type: ignore[misc]
     """A marked function; called from Python it runs as Python, since only compiled code can call its machine code."""
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         """The function itself."""
         body: Any = getattr(self, "heavy", None)
         function: Any = self if body is None else body.implementation
-        return function.py_func(*arguments)
+        return function.py_func(*arguments, **named)
 
 
 def _inner(function: Function, **options: Any) -> Function:
     marked = numba.njit(**LEAN, **INNER, **options)(function)
-    marked.__class__ = Inner
+    if isinstance(marked, CPUDispatcher):  # not where numba is switched off (NUMBA_DISABLE_JIT)
+        marked.__class__ = Inner
     return cast(Function, marked)
 
 

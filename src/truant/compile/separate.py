@@ -7,6 +7,7 @@ compiled by itself, as a C function with a name of its own; code that calls it k
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, cast
@@ -43,8 +44,8 @@ def heavy(signature: Any) -> Callable[[Function], Function]:
         written = cast(FunctionType, function)
         arguments = ", ".join(written.__code__.co_varnames[: written.__code__.co_argcount])
         call: Any = intrinsic(body.call)
-        names = {"call": call}
-        exec(f"def called({arguments}):\n    return call(({arguments},))\n", names)
+        names = {"_heavy_call": call}
+        exec(f"def called({arguments}):\n    return _heavy_call(({arguments},))\n", names)
         called = copy_of(
             cast(FunctionType, names.pop("called")), function.__name__, names, function.__module__
         )
@@ -71,9 +72,14 @@ class Heavy:
             return self._symbol
         function = cast(FunctionType, self.implementation.py_func)
         reach = Reach.of(function, function.__globals__)
-        for below in reach.heavy:
-            below.load()
-        name = f"{function.__name__}_{reach.key(heavy=str(self.signature))}"
+        if self in reach.heavy:
+            raise TypeError(f"The heavy function {function.__name__!r} calls itself.")
+        if any(step.opname == "RAISE_VARARGS" for code in reach.codes for step in dis.get_instructions(code)):
+            raise TypeError(
+                f"The heavy function {function.__name__!r} raises, which its callers would not notice."
+            )
+        symbols = [below.load() for below in reach.heavy]
+        name = f"{function.__name__}_{reach.key(heavy=str(self.signature), symbols=symbols)}"
         flat = [kind for given in self.signature.args for kind in flattened(given)]
         compiled: Any = CFunc(self._receiver(name), (tuple(flat), self.signature.return_type), {}, _C_OPTIONS)
         if reach.can_be_kept:
@@ -119,6 +125,8 @@ class Heavy:
 def flattened(kind: Any) -> list[Any]:
     """The plain types that an argument is handed over as."""
     if isinstance(kind, types.Array):
+        if kind.layout != "C" or not kind.ndim:
+            raise TypeError(f"A heavy function takes arrays whose rows lie one behind the other, not {kind}.")
         return [types.CPointer(kind.dtype), *[types.intp] * kind.ndim]
     if isinstance(kind, types.BaseTuple):
         return [part for inner in kind.types for part in flattened(inner)]
@@ -129,7 +137,9 @@ def _rebuilt(kind: Any, flat: Iterator[str], used: list[str], names: dict[str, A
     """The expression that puts an argument together again."""
     if isinstance(kind, types.BaseTuple):
         maker = f"make{len(names)}"
-        names[maker] = kind.instance_class
+        names[maker] = getattr(kind, "instance_class", None)
+        if names[maker] is None:
+            return f"({''.join([_rebuilt(inner, flat, used, names) + ', ' for inner in kind.types])})"
         return f"{maker}({', '.join([_rebuilt(inner, flat, used, names) for inner in kind.types])})"
     own = [next(flat) for _ in flattened(kind)]
     used += own

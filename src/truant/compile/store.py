@@ -18,6 +18,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding
 import platformdirs
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
@@ -52,7 +53,10 @@ class CompiledCode(_Cache):  # type: ignore[misc]
         if content is None:
             return None
         try:
-            return CompileResult._rebuild(target_context, *pickle.loads(content))
+            called, *parts = pickle.loads(content)
+            if not all(llvmlite.binding.address_of_symbol(name) for name in called):  # would end the process
+                return None
+            return CompileResult._rebuild(target_context, *parts)
         except Exception:  # whatever another state of the installed packages makes of it: compile anew
             return None
 
@@ -60,7 +64,11 @@ class CompiledCode(_Cache):  # type: ignore[misc]
         """Keep a compiled function, unless it holds what only this process knows."""
         folder = cache_folder()
         if folder is not None and not data.lifted and not data.library.has_dynamic_globals:
-            write(folder / self._file(sig, data.codegen), dumps(data._reduce()))
+            functions = data.library._final_module.functions
+            called = [
+                each.name for each in functions if each.is_declaration and each.name.startswith("truant_")
+            ]
+            write(folder / self._file(sig, data.codegen), dumps((called, *data._reduce())))
 
     def _file(self, sig: Any, codegen: Any) -> str:
         where = hashlib.sha256(f"{sig} {codegen.magic_tuple()}".encode()).hexdigest()[:16]
@@ -79,7 +87,7 @@ class CompiledCode(_Cache):  # type: ignore[misc]
 def read(path: Path) -> bytes | None:
     """What was kept; None if it is not there, not whole, or somebody else's."""
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(handle, "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode) or not _private(status):
@@ -119,9 +127,10 @@ def _checksum(path: Path, content: bytes) -> bytes:
 def cache_folder() -> Path | None:
     """Where compiled code is kept: $TRUANT_CACHE_DIR, or the user's cache folder; None where that cannot be used."""
     chosen = os.environ.get("TRUANT_CACHE_DIR") or platformdirs.user_cache_dir("truant", appauthor=False)
-    folder = Path(chosen) / "compiled"
+    folder = Path(chosen).absolute() / "compiled"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+            missing.mkdir(mode=0o700, exist_ok=True)  # with parents=True, these would have the umask's mode
         status = folder.stat()
     except OSError as error:
         _warn(folder, error.strerror or str(error))
@@ -139,9 +148,13 @@ def _private(status: os.stat_result) -> bool:
     return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-@functools.cache
+_warned: list[str] = []  # what was said: once is enough
+
+
 def _warn(folder: Path, reason: str) -> None:
-    """Said once."""
+    if _warned:
+        return
+    _warned.append(reason)
     warnings.warn(
         f"Compiled code cannot be kept in {os.fspath(folder)!r} ({reason}), so that every process compiles anew; "
         "set TRUANT_CACHE_DIR to a folder of your own.",
@@ -153,7 +166,7 @@ def _warn(folder: Path, reason: str) -> None:
 def _evict(folder: Path) -> None:
     """Remove what was not used for long, then the oldest of what is too much; and what killed processes left."""
     now, kept = time.time(), []
-    for path in folder.iterdir():
+    for path in [*folder.glob("*.bin"), *folder.glob("*.part")]:  # nothing that is not truant's
         try:
             status = path.stat(follow_symlinks=False)
         except OSError:  # another process has removed it

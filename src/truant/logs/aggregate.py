@@ -27,7 +27,7 @@ class Aggregate:
     pivot: float  # what the sums are about
 
 
-def collect(source: Source, request: Request, columns: query.Columns) -> Aggregate:
+def collect(source: Source, request: Request, columns: query.QueryColumns) -> Aggregate:
     """Run the aggregate; by outcome if that is discrete, as was said or as the first rows look."""
     look = query.first_look(source, columns)
     check_distinct(request, *(look[key] for key in columns.keys))

@@ -23,7 +23,7 @@ Cuts = tuple[tuple[float, ...], ...]  # per mediator part; () where it is not cu
 
 
 @dataclass(frozen=True)
-class Columns:
+class QueryColumns:
     """The wanted columns with missing as NULL, classes instead of cut values, and the outcome as a number.
 
     The outcome comes twice: `outcome` may hold NaN where the column did, in `clean` that is NULL.
@@ -35,7 +35,7 @@ class Columns:
     strays: tuple[str, ...]
 
 
-def tidy(request: Request, picked: ir.Table, rules: Rules, cuts: Cuts) -> Columns:
+def tidy(request: Request, picked: ir.Table, rules: Rules, cuts: Cuts) -> QueryColumns:
     """The picked columns as the queries want them."""
     import ibis
 
@@ -60,7 +60,7 @@ def tidy(request: Request, picked: ir.Table, rules: Rules, cuts: Cuts) -> Column
             strays["stray_outcome"] = ibis.ifelse(seen == 1, strays["stray_outcome"], None)
         strays["stray_observed"] = rules.stray(picked.observed, allowed=(0.0, 1.0))
     strays = {name: stray for name, stray in strays.items() if stray is not None}
-    return Columns(picked.select(**keys, **strays, **outcomes), tuple(keys), tuple(strays))
+    return QueryColumns(picked.select(**keys, **strays, **outcomes), tuple(keys), tuple(strays))
 
 
 def cut_points(
@@ -81,7 +81,7 @@ def cut_points(
     return tuple(sorted({float(point) for point in points}))
 
 
-def first_look(source: Source, columns: Columns, seen: str = "outcome") -> dict[str, Any]:
+def first_look(source: Source, columns: QueryColumns, seen: str = "outcome") -> dict[str, Any]:
     """Of the first rows whose outcome was observed: its range, distinct values, and how many were NaN."""
     table = columns.table
     rows = table.filter(table.arm.notnull() & table[seen].notnull()).limit(FIRST_ROWS)
@@ -94,7 +94,7 @@ def first_look(source: Source, columns: Columns, seen: str = "outcome") -> dict[
 
 
 def reduce(
-    source: Source, columns: Columns, by_outcome: bool, pivot: float, with_nan: bool
+    source: Source, columns: QueryColumns, by_outcome: bool, pivot: float, with_nan: bool
 ) -> list[dict[str, Any]]:
     """THE aggregate: one row per arm, mediator (and outcome, if discrete), with the sums of real outcomes.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import warnings
 
 # each adds its commands
 from truant.cli import analyze, completion, listings, reproduce, simulate, sweep  # noqa: F401
@@ -17,4 +18,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without a sign gets "?" in its place
+    warnings.formatwarning = _sentence  # a user of commands has no use for the line of code
     cli(prog_name="truant")
+
+
+def _sentence(message: Warning | str, *place: object, **more: object) -> str:
+    return f"{message}\n"

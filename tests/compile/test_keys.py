@@ -135,3 +135,7 @@ def test_code_that_was_kept_while_its_file_was_edited_does_no_harm(tmp_path):
         done = subprocess.run(command, env=names, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         assert done.stdout.split() == ["4.0", "6.0"]
+
+
+def test_texts_are_not_run_together():
+    assert Reach(texts=["ab", "c"]).key() != Reach(texts=["a", "bc"]).key()

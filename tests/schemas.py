@@ -150,6 +150,7 @@ FIELDS: dict[str, set[str]] = {
         "sensitivity[].shift",
         "sensitivity[].shift_in_sd",
         "sensitivity[].winner",
+        "notes",
         "skipped",
         "source",
         "tests",

@@ -113,7 +113,9 @@ def test_code_without_reference_counting_is_still_to_be_had():
 
 def test_inner_code_is_compiled_once():
     """Functions that only compiled code calls have no machine code of their own."""
-    both.compile((numba.types.float64[:, ::1], numba.types.float64[::1]))  # not by a call: what is kept needs none
+    both.compile(
+        (numba.types.float64[:, ::1], numba.types.float64[::1])
+    )  # not by a call: what is kept needs none
     overload = next(iter(both.overloads.values()))
     assert isinstance(overload.library, InnerLibrary), WHY.format(
         version=numba.__version__, what="pipeline_class and the library of its state"

@@ -210,5 +210,5 @@ def test_it_holds_an_analysis_and_shows_all_of_it():
         assert getattr(result, name) == own if isinstance(own, list) else getattr(result, name) is own, name
     own = {"source": "pandas DataFrame", "rows": 5, "skipped": 1}
     columns = {"arm": "arm", "outcome": "y", "mediator": [], "observed": None}
-    assert result.summary() == {**result.analysis.summary(), **own, "columns": columns}
+    assert result.summary() == {**result.analysis.summary(), **own, "columns": columns, "notes": []}
     assert result.table().equals(result.analysis.table())

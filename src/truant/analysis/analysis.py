@@ -136,6 +136,7 @@ def analyze_counts(
     control: str | None = None,
     expected_split: Sequence[float] | None = None,
     range_known: bool = True,
+    found_before: Sequence[Warning] = (),
 ) -> Analysis:
     """Estimates side by side, diagnosis and sensitivity.
 
@@ -147,6 +148,7 @@ def analyze_counts(
     control : the arm that others are compared with.
     expected_split : the shares of units that each arm should have, in the order of the arms.
     range_known : the setting's range is that of all outcomes, and not only of those seen.
+    found_before : warnings about the data that the counts do not show; they come first.
     """
     split = _checked(labels, level, control, expected_split)
     direction = Direction(setting.minimize)
@@ -176,7 +178,7 @@ def analyze_counts(
         infeasible=tuple(impossible),
         winner=_winners(naive, ranked, labels, direction),
         expected_loss=losses,
-        warnings=tuple(warnings(counts, labels, found, tests, split)),
+        warnings=(*found_before, *warnings(counts, labels, found, tests, split)),
         tests=tuple(tests),
         untestable=tuple(untestable),
         sensitivity=tuple(tip for tip in tips if tip),

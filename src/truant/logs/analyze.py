@@ -67,10 +67,16 @@ def analyze(
         control=None if control is None else str(control),
         expected_split=expected_split,
         range_known=log.setting.levels is not None or log.outcome_range_given,
+        found_before=log.warnings,
     )
     columns = {"arm": arm, "outcome": outcome, "mediator": mediators, "observed": observed}
     return LogAnalysis(
-        analysis=found, source=_source(data), rows=log.rows, skipped=log.skipped, columns=columns
+        analysis=found,
+        source=_source(data),
+        rows=log.rows,
+        skipped=log.skipped,
+        columns=columns,
+        notes=log.notes,
     )
 
 

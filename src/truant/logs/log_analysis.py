@@ -39,6 +39,7 @@ class LogAnalysis:
     rows: int
     skipped: int  # rows without an arm
     columns: dict[str, Any]  # which column was what
+    notes: tuple[str, ...] = ()  # how values were read
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -148,7 +149,7 @@ class LogAnalysis:
         sentences += filter(None, [direction_sentence(self.analysis)])
         if self.skipped:
             sentences.append(f"{self.skipped:,} rows without an arm left out")
-        return sentences
+        return [*sentences, *self.notes]
 
     def summary(self) -> dict[str, Any]:
         """Everything but the counts, as plain values for JSON."""
@@ -157,6 +158,7 @@ class LogAnalysis:
             "rows": self.rows,
             "skipped": self.skipped,
             "columns": dict(self.columns),
+            "notes": list(self.notes),
         }
         return self.analysis.summary() | own
 

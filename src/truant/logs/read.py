@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
+from truant.analysis.diagnosis import Warning
 from truant.counts import Counts
 from truant.logs import query
 from truant.logs.aggregate import assemble, collect
@@ -28,6 +29,8 @@ class Log:
     rows: int
     skipped: int  # rows without an arm
     outcome_range_given: bool  # if not, it is what was observed
+    notes: tuple[str, ...] = ()  # how values were read, a short sentence each, for the report
+    warnings: tuple[Warning, ...] = ()  # what to know of the rows before relying on a figure
 
 
 def read(

@@ -125,6 +125,8 @@ FIELDS: dict[str, set[str]] = {
         "control",
         "expected_loss",
         "expected_loss.*",
+        "filter",
+        "filtered_out",
         "infeasible",
         "infeasible[].assumption",
         "infeasible[].reason",

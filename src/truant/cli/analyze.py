@@ -54,6 +54,12 @@ def _complete_assumptions(
     help="Share of units that each arm should have, sorted by arm.",
 )
 @click.option("--minimize", is_flag=True, help="Lower outcomes are better: costs, churn, deaths.")
+@click.option(
+    "--filter",
+    multiple=True,
+    metavar="CONDITION",
+    help="Rows to keep, as in \"country = 'DE' and age >= 18\"; may be repeated.",
+)
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page with charts: .html.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the estimates: .csv or .parquet.")
 @as_json
@@ -71,6 +77,7 @@ def analyze(
     observed: str | None,
     expected_split: tuple[float, ...] | None,
     minimize: bool,
+    filter: tuple[str, ...],
     html: Path | None,
     out: Path | None,
     as_json: bool,
@@ -103,6 +110,7 @@ def analyze(
         observed=observed,
         expected_split=expected_split,
         minimize=minimize,
+        filter=filter,
     )
     written = [result.save(out)] if out else []
     written += [result.report(html)] if html else []

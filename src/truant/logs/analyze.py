@@ -28,6 +28,7 @@ def analyze(
     observed: str | None = None,
     expected_split: Sequence[float] | None = None,
     minimize: bool = False,
+    filter: str | Sequence[str] = (),
 ) -> LogAnalysis:
     """What each arm of a table with holes is worth under each assumption, and how far to believe it.
 
@@ -45,6 +46,7 @@ def analyze(
     observed : a column that says whether the outcome was observed.
     expected_split : the share of units that each arm should have, in the order of the arms.
     minimize : the best arm is the one with the lowest mean: costs, churn, deaths.
+    filter : which rows to keep, as in "country = 'DE' and age >= 18"; of several, all must be true.
     """
     mediators = [mediator] if isinstance(mediator, str) else list(mediator)
     log = read(
@@ -57,6 +59,7 @@ def analyze(
         range=range,
         missing_values=missing_values,
         minimize=minimize,
+        filter=filter,
     )
     found = analyze_counts(
         log.counts,
@@ -76,6 +79,8 @@ def analyze(
         rows=log.rows,
         skipped=log.skipped,
         columns=columns,
+        filters=log.filters,
+        filtered_out=log.filtered_out,
         notes=log.notes,
     )
 

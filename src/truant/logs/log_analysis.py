@@ -39,6 +39,8 @@ class LogAnalysis:
     rows: int
     skipped: int  # rows without an arm
     columns: dict[str, Any]  # which column was what
+    filters: tuple[str, ...] = ()  # of which all are true in every row
+    filtered_out: int = 0  # rows of the source that they left out
     notes: tuple[str, ...] = ()  # how values were read
 
     @property
@@ -147,6 +149,10 @@ class LogAnalysis:
         mediators = ", ".join(self.columns["mediator"]) or "none"
         sentences = [f"{self.source}: {self.rows:,} rows", f"mediator: {mediators}"]
         sentences += filter(None, [direction_sentence(self.analysis)])
+        if self.filters:
+            shown = " and ".join(f"({one})" if len(self.filters) > 1 else one for one in self.filters)
+            total = self.rows + self.filtered_out
+            sentences.append(f"filter: {shown} (kept {self.rows:,} of {total:,} rows)")
         if self.skipped:
             sentences.append(f"{self.skipped:,} rows without an arm left out")
         return [*sentences, *self.notes]
@@ -158,6 +164,8 @@ class LogAnalysis:
             "rows": self.rows,
             "skipped": self.skipped,
             "columns": dict(self.columns),
+            "filter": list(self.filters),
+            "filtered_out": self.filtered_out,
             "notes": list(self.notes),
         }
         return self.analysis.summary() | own

@@ -12,6 +12,8 @@ from truant.counts import Counts
 from truant.logs import query
 from truant.logs.aggregate import assemble, collect
 from truant.logs.checks import check_types
+from truant.logs.filter import filters_of, parse
+from truant.logs.keep import filter_columns, keep, selected_on_outcome
 from truant.logs.source import Source, find
 from truant.logs.values import Rules
 from truant.setting import Setting, switch
@@ -29,6 +31,8 @@ class Log:
     rows: int
     skipped: int  # rows without an arm
     outcome_range_given: bool  # if not, it is what was observed
+    filters: tuple[str, ...] = ()
+    filtered_out: int = 0  # rows that they left out
     notes: tuple[str, ...] = ()  # how values were read, a short sentence each, for the report
     warnings: tuple[Warning, ...] = ()  # what to know of the rows before relying on a figure
 
@@ -44,6 +48,7 @@ def read(
     range: tuple[float, float] | None = None,
     missing_values: Sequence[object] = (),
     minimize: bool = False,
+    filter: str | Sequence[str] = (),
 ) -> Log:
     """Reduce a log of any size to counts, in one scan where it lives.
 
@@ -58,18 +63,25 @@ def read(
     range : lowest and highest outcome that can be; those seen unless given.
     missing_values : what else means missing, beside NULL, NaN and blank, in any of these columns.
     minimize : the best arm is the one with the lowest mean.
+    filter : which rows to keep, as in "country = 'DE' and age >= 18"; of several, all must be true.
     """
     switch("minimize", minimize)
     with closing(find(data)) as source:
         request = understand(source.columns, arm, outcome, mediator, observed, levels, range)
-        log = _reduced(source, request, missing_values)
+        filters = filters_of(filter)
+        log = _reduced(source, request, missing_values, filters)
     return replace(log, setting=replace(log.setting, minimize=minimize))
 
 
-def _reduced(source: Source, request: Request, missing_values: Iterable[object]) -> Log:
+def _reduced(
+    source: Source, request: Request, missing_values: Iterable[object], filters: tuple[str, ...]
+) -> Log:
     rules = Rules.of(missing_values, source.backend.name)
-    picked = source.pick({role: source.columns.index(name) for role, name in request.names().items()})
+    tree = parse(filters, source.columns)
+    names = request.names() | filter_columns(tree)
+    picked = source.pick({role: source.columns.index(name) for role, name in names.items()})
     check_types(request, picked)
+    picked, filtered_out = (picked, 0) if tree is None else keep(source, picked, tree, filters, rules)
     cuts = tuple(
         query.cut_points(source, picked, rules, part.classes, f"mediator_{i}") if part.classes else ()
         for i, part in enumerate(request.mediators)
@@ -78,4 +90,10 @@ def _reduced(source: Source, request: Request, missing_values: Iterable[object])
     if request.levels is None and request.range is None and picked.outcome.type().is_boolean():
         request = replace(request, levels=(0.0, 1.0))
     aggregate = collect(source, request, columns)
-    return Log(**assemble(request, cuts, aggregate, source.untyped))
+    found = assemble(request, cuts, aggregate, source.untyped)
+    return Log(
+        **found,
+        filters=filters,
+        filtered_out=filtered_out,
+        warnings=selected_on_outcome(tree, request.outcome),
+    )

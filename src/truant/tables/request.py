@@ -54,7 +54,7 @@ def understand(
     one = isinstance(mediator, str) or not isinstance(mediator, Iterable)
     words = [] if mediator is None else [mediator] if one else list(mediator)
     for column in (arm, outcome, *([] if observed is None else [observed])):
-        _one_column(column, columns)
+        one_column(column, columns)
     mediators = tuple(_mediator(word, columns) for word in words)
     roles = [arm, outcome, *(found.column for found in mediators)]
     twice = next((name for name in roles if roles.count(name) > 1), None)
@@ -65,7 +65,8 @@ def understand(
     return Request(arm, outcome, mediators, observed, *_known_outcomes(levels, range))
 
 
-def _one_column(name: object, columns: Sequence[str]) -> None:
+def one_column(name: object, columns: Sequence[str]) -> None:
+    """Refuse a name that is not that of exactly one column."""
     if not isinstance(name, str):
         raise InvalidValue(f"A column name is needed, got {name!r}.")
     if name not in columns:
@@ -78,10 +79,10 @@ def _mediator(word: object, columns: Sequence[str]) -> MediatorColumn:
     """A mediator: NAME, or NAME:3 for three classes; a column that is itself called NAME:3 comes first."""
     cut = re.fullmatch(r"(.*):(\d{1,9})", word, re.DOTALL) if isinstance(word, str) else None
     if cut is None or word in columns:
-        _one_column(word, columns)
+        one_column(word, columns)
         return MediatorColumn(str(word))
     name, classes = cut[1], int(cut[2])
-    _one_column(name, columns)
+    one_column(name, columns)
     if not 2 <= classes <= MOST_CLASSES:
         raise InvalidValue(f"A mediator is cut into 2 to {MOST_CLASSES} classes, got {word!r}.")
     return MediatorColumn(name, classes)

@@ -182,7 +182,7 @@ def test_an_interrupt_keeps_what_is_finished(monkeypatch, tmp_path):
     whole = lab.simulate("mar", ["mar-ucb"], horizon=100, runs=2, seed=0)
     monkeypatch.setattr(lab, "simulate", lambda *arguments, **parameters: whole)
     result = run(*MAR, "--out", str(tmp_path / "runs.parquet"))
-    assert result.exit_code == 0
+    assert result.exit_code == 130
     assert result.stderr == "Stopped after 2 of 3 runs; what follows is about these.\n"
     assert Simulation.load(tmp_path / "runs.parquet").runs == 2
 

@@ -249,7 +249,7 @@ def interrupted(horizon, runs, after):
         time.sleep(after)
         process.send_signal(signal.SIGINT)
         try:
-            output, _ = process.communicate(timeout=120)
+            output, _ = process.communicate(timeout=30)
         finally:
             process.kill()
     return process.returncode, output.split()
@@ -264,7 +264,8 @@ def test_an_interrupt_keeps_the_finished_runs():
 
 
 def test_an_interrupt_before_the_first_run_ends():
-    code, output = interrupted(10**9, 1, after=1.0)
+    """Whatever the horizon: this one would take hours."""
+    code, output = interrupted(10**12, 1, after=1.0)
     assert code != 0
     assert output == []
 

@@ -126,7 +126,7 @@ def test_an_interrupt_keeps_the_finished_figures(tmp_path, monkeypatch):
     monkeypatch.setattr(work, "simulate", interrupted)
     both = ["--figure", "mar-known-p", "--figure", "mar-peaked", "--quick", "--runs", "1"]
     result = invoke(*both, "--out", str(tmp_path), "--json")
-    assert result.exit_code == 0
+    assert result.exit_code == 130
     assert result.stderr.splitlines()[0] == "Stopped after 1 of 2 figures; what follows is about these."
     assert {path.name for path in tmp_path.iterdir()} == written(["mar-known-p"])
     assert [figure["name"] for figure in json.loads(result.stdout)["figures"]] == ["mar-known-p"]

@@ -12,10 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import truant
-from tests.sweeps.studies import MANY_TASKS, PARTS, SLOW
+from tests.sweeps.studies import MANY_TASKS, PAIRS, PARTS, SLOW
 from truant import registry
 from truant.errors import InvalidValue
 from truant.spec import Spec
+from truant.sweeps import backend as backend_module
 from truant.sweeps import sweep as lab
 from truant.sweeps import task as task_module
 from truant.sweeps.backend import workers
@@ -63,15 +64,85 @@ def test_an_interrupt_keeps_what_is_done(study, sign):
         assert process.stdout.readline() == "at work\n"
     process.send_signal(sign)
     said = process.communicate(timeout=60)[1]
-    assert process.returncode == 130
+    assert process.returncode == 128 + sign
     assert said == "Stopped; what was done is kept, and the same command goes on from there.\n"
     assert 2 <= len(list((study.parent / "study-results" / "parts").rglob("*.parquet"))) < PARTS
 
 
-def test_a_worker_that_is_killed_is_said_in_a_sentence():
-    said = "ended from outside, perhaps for want of memory; what was done is kept"
-    with pytest.raises(truant.TruantError, match=said), workers("processes", 2) as run:
-        list(run(os._exit, [(1,)]))
+ENDLESS = """
+runs = 2
+horizon = 100_000_000_000
+policies = ["naive-ucb"]
+worlds = ["mcar"]
+"""
+
+
+@pytest.mark.parametrize("backend", ["threads", "processes"])
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_is_answered_at_once_whatever_the_horizon(tmp_path, backend, sign):
+    """Sent to the whole group, as a terminal does; a run of this horizon would take hours."""
+    study = tmp_path / "study.toml"
+    study.write_text(ENDLESS)
+    code = SLOW.replace(
+        "sweep.sweep(sys.argv[1], workers=2)",
+        "original = sweep._results\n"
+        "sweep._results = lambda *given: (print('at work', flush=True), original(*given))[1]\n"
+        f"from truant.cli import cli; cli(['sweep', sys.argv[1], '--backend', '{backend}'])",
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(study)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout.readline() == "at work\n"
+    time.sleep(1.0)
+    os.killpg(process.pid, sign)
+    said = process.communicate(timeout=30)[1]
+    assert process.returncode == 128 + sign
+    assert said == "Stopped; what was done is kept, and the same command goes on from there.\n"
+
+
+def killed(met, always):
+    """Work whose process is killed at the second task, once or always."""
+
+    def work(number, task, stop):
+        if number == 1 and (always or not met.exists()):
+            met.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return task_module.work(number, task, stop)
+
+    return work
+
+
+def test_a_worker_that_is_killed_is_replaced(study, tmp_path, monkeypatch):
+    whole = truant.sweep(study, out=tmp_path / "whole", workers=2)
+    monkeypatch.setattr(lab, "work", killed(tmp_path / "met", always=False))
+    result = truant.sweep(study, out=tmp_path / "killed", workers=2, backend="processes")
+    assert (tmp_path / "met").exists()
+    assert result.results.read_bytes() == whole.results.read_bytes()
+
+
+def test_a_task_whose_workers_are_killed_again_and_again_is_named(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(lab, "work", killed(tmp_path / "met", always=True))
+    said = r"ended from outside, and so was the one that took its place, at: mar, arms=3, gamma=0.2, .*fewer workers\."
+    with pytest.raises(truant.TruantError, match=said):
+        truant.sweep(study, out=tmp_path / "killed", workers=2, backend="processes")
+    monkeypatch.undo()
+    assert len(truant.sweep(study, out=tmp_path / "killed", workers=2).rows) == PAIRS
+
+
+def test_a_cluster_that_does_not_answer_is_given_up(monkeypatch):
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
+    monkeypatch.setattr(backend_module, "CONNECT_SECONDS", 1)
+    with (
+        pytest.raises(
+            truant.TruantError, match=r"No Ray cluster answers at RAY_ADDRESS='127\.0\.0\.1:9' within"
+        ),
+        workers("ray", 2),
+    ):
+        pass
 
 
 def test_an_interrupt_stops_the_threads_that_are_still_at_work(study, monkeypatch):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from truant.cli.interrupts import exit_stopped, interruptible
 from truant.errors import InvalidValue, TruantError, problem, problem_document
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; what truant refuses is said in one sentence."""
         try:
-            return super().invoke(ctx)
+            with interruptible():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            exit_stopped("Stopped; nothing was written.")
         except MemoryError:
             _refuse(
                 ctx, InvalidValue("This needs more memory than there is; ask for fewer arms, levels or runs.")

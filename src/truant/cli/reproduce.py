@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
 
 from truant.cli.base import as_json, cli, console, integer
+from truant.cli.interrupts import exit_stopped
 
 
 def _complete_figures(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -57,11 +57,9 @@ def reproduce(
     try:
         made = run(figures or None, out=out, quick=quick, runs=runs, seed=seed, threads=threads)
     except KeyboardInterrupt:
-        click.echo(
-            f"Stopped before the page was written; charts of finished figures, if any, are in {out}.",
-            err=True,
+        exit_stopped(
+            f"Stopped before the page was written; charts of finished figures, if any, are in {out}."
         )
-        sys.exit(130)
     count = len(made.summary["figures"])
     if made.stopped:
         wanted = len(made.summary["settings"]["figures"])
@@ -72,3 +70,5 @@ def reproduce(
         console().print(made)
     took = duration(made.summary["seconds"])
     click.echo(f"{count} {'figure' if count == 1 else 'figures'} in {took}: {made.page}", err=as_json)
+    if made.stopped:
+        exit_stopped()

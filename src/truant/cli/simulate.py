@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from truant.cli.base import as_json, cli, console, integer
+from truant.cli.interrupts import exit_stopped
 
 if TYPE_CHECKING:
     from truant.lab.result import Simulation
@@ -115,8 +115,7 @@ def simulate(
             estimates=out is not None,  # only the file shows them
         )
     except KeyboardInterrupt:
-        click.echo("Stopped before the first run was finished; there is nothing to show.", err=True)
-        sys.exit(130)
+        exit_stopped("Stopped before the first run was finished; there is nothing to show.")
     if simulation.runs < runs:
         click.echo(f"Stopped after {simulation.runs} of {runs} runs; what follows is about these.", err=True)
     written = _write(simulation, out, chart, log)  # before anything that can fail, such as a closed pipe
@@ -126,6 +125,8 @@ def simulate(
         console().print(simulation)
     for path in written:
         click.echo(f"Wrote {path}", err=as_json)  # with --json, stdout is JSON and nothing else
+    if simulation.runs < runs:
+        exit_stopped()
 
 
 def _default_policies(world: Spec) -> list[str]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from truant.cli.base import as_json, cli, console, integer
+from truant.cli.interrupts import exit_stopped
 from truant.documents import document
 
 BACKENDS = ("threads", "processes", "ray")  # those of truant.sweeps.backend, which is slow to import
@@ -52,25 +49,13 @@ def sweep(
         click.echo(json.dumps(size_document, indent=2) if as_json else _sentence(figures))
         return
     try:
-        with _terminated_like_interrupted():
-            result = run(study, out=out, backend=backend, workers=workers)
+        result = run(study, out=out, backend=backend, workers=workers)
     except KeyboardInterrupt:
-        click.echo("Stopped; what was done is kept, and the same command goes on from there.", err=True)
-        sys.exit(130)
+        exit_stopped("Stopped; what was done is kept, and the same command goes on from there.")
     if as_json:
         click.echo(json.dumps(result.summary(), indent=2, default=list))
     else:
         console().print(result)
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """SIGTERM, as from a scheduler, ends the workers, too, and not this process alone."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _sentence(figures: dict[str, int]) -> str:

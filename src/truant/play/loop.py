@@ -61,6 +61,7 @@ def _unbound(*arguments: Any) -> Any:
 
 
 FINISHED, STOPPED, NO_SUCH_ARM = 0, 1, 2
+LOOK_UP = 256  # rounds after which the loop looks whether it shall stop, however far the next checkpoint is
 RENEWAL = 1.5  # all arms are scored anew when the rounds have grown by this factor
 
 draw = record = note_pull = score_arm = contribute = known = aim = update = choose = _unbound
@@ -102,9 +103,12 @@ def run(
     arms, delay = len(gaps), len(waiting)
     first_rounds = arms * first_pulls + delay  # until the first pulls of all arms have settled
     renewal = first_rounds
-    t = 0
-    for c in range(len(checkpoints)):
-        while t < checkpoints[c]:
+    t = c = 0
+    while c < len(checkpoints):
+        if stop[0]:
+            return STOPPED
+        pause = min(checkpoints[c], t + LOOK_UP)
+        while t < pause:
             if t < first_rounds:
                 arm = t % arms
             else:
@@ -173,13 +177,14 @@ def run(
                     update(values, z_grid, index_parameters, index_memory, a, rng)
             if t == first_rounds or (renew and t > first_rounds):
                 update(values, z_grid, index_parameters, index_memory, np.int64(-1), rng)
+        if t < checkpoints[c]:
+            continue
         total = 0.0
         for a in range(arms):
             total += pulls[a] * gaps[a]
         regret[c] = total
-        progress[0] = c + 1
-        if stop[0] and c + 1 < len(checkpoints):
-            return STOPPED
+        c += 1
+        progress[0] = c
     if DELAYED:  # what is still to come
         for slot in range(min(t, delay)):
             arm = int(waiting[slot, 0])

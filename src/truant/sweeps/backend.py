@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
@@ -14,6 +16,17 @@ from truant.setting import whole_number
 
 BACKENDS = ("threads", "processes", "ray")
 IDLE_SECONDS = 10  # of a process
+CONNECT_SECONDS = 10  # for a cluster to answer; Ray itself waits for minutes, and may then end the process
+
+TRY_CLUSTER = """
+import ray
+print("imported", flush=True)
+ray.init(log_to_driver=False, logging_level="ERROR")
+"""
+
+
+class LostWorker(TruantError):
+    """A worker process was ended from outside, with the task that it had."""
 
 
 @contextmanager
@@ -26,6 +39,8 @@ def workers(
     ----------
     backend : "threads", "processes" or "ray" (a cluster that RAY_ADDRESS names, else this machine).
     count : how many at a time; all cores, or all of the cluster's, unless given.
+
+    A worker that is ended from outside raises LostWorker; others may have been at work, too.
     """
     if backend not in BACKENDS:
         raise unknown("backend", str(backend), BACKENDS)
@@ -53,8 +68,8 @@ def workers(
 
         try:
             yield run
-        except BrokenExecutor:
-            raise _lost_worker() from None
+        except BrokenExecutor as error:
+            raise LostWorker("A worker process was ended from outside.") from error
 
 
 @contextmanager
@@ -77,9 +92,10 @@ def _joblib_name(backend: str, count: int | None) -> Iterator[str]:
     joblib.register_parallel_backend("truant-ray", Streaming)
     own = not ray.is_initialized()
     if own:
-        local = (
-            {} if "RAY_ADDRESS" in os.environ else {"num_cpus": count or cores(), "include_dashboard": False}
-        )
+        address = os.environ.get("RAY_ADDRESS")
+        if address:
+            _check_cluster(address)
+        local = {} if address else {"num_cpus": count or cores(), "include_dashboard": False}
         try:
             ray.init(log_to_driver=False, logging_level="ERROR", **local)
         except (ConnectionError, RuntimeError, ValueError) as error:
@@ -90,14 +106,25 @@ def _joblib_name(backend: str, count: int | None) -> Iterator[str]:
     except ray.exceptions.RayError as error:
         if isinstance(error, ray.exceptions.RayTaskError):  # it says what a task raised
             raise
-        raise _lost_worker() from None
+        raise LostWorker("A worker of the cluster was lost.") from error
     finally:
         if own:
             ray.shutdown()
 
 
-def _lost_worker() -> TruantError:
-    return TruantError(
-        "A worker process was ended from outside, perhaps for want of memory; what was done is kept: run the sweep "
-        "again, with fewer workers."
-    )
+def _check_cluster(address: str) -> None:
+    """Refuse an address where no cluster answers: tried in a process of its own, since Ray cannot be called off."""
+    command = [sys.executable, "-c", TRY_CLUSTER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as trial:
+        try:
+            trial.stdout.readline()  # type: ignore[union-attr]
+            answered = trial.wait(CONNECT_SECONDS) == 0
+        except subprocess.TimeoutExpired:
+            answered = False
+        finally:
+            trial.kill()
+    if not answered:
+        raise TruantError(
+            f"No Ray cluster answers at RAY_ADDRESS={address!r} within {CONNECT_SECONDS} seconds; check the address "
+            "and the cluster, or unset RAY_ADDRESS to use this machine."
+        )

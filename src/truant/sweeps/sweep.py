@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 
+from truant.errors import TruantError
 from truant.play.run import play
-from truant.sweeps.backend import workers
+from truant.setting import IntArray
+from truant.spec import Spec
+from truant.sweeps.backend import LostWorker, workers
 from truant.sweeps.folder import locked, prepared, results_folder
 from truant.sweeps.result import SweepResult, gather
 from truant.sweeps.study import Study, check, plan_at
 from truant.sweeps.study_file import read_study, study_of
-from truant.sweeps.task import KeptRuns, Task, tasks, work
+from truant.sweeps.task import Columns, KeptRuns, Task, tasks, work
 from truant.terminal.progress import progress_bar
 
 
@@ -77,26 +81,64 @@ def _read(study: str | os.PathLike[str] | Mapping[str, Any] | Study) -> Study:
 def _do(
     left: list[Task], kept: KeptRuns, backend: str, count: int | None, progress: bool | None, done: int
 ) -> None:
-    """Hand out tasks, and keep each result as it comes."""
-    stop = np.zeros(1, np.int64)
+    """Do all tasks, and keep each result as it comes.
+
+    When a worker is lost, all are started anew; a task that was out at two such losses is named.
+    """
     total = done + _rounds(left)
-    if count is not None:
-        count = min(count, len(left))  # a thread or process without a task is of no use
-    with progress_bar("sweeping", progress) as show, workers(backend, count) as run:
+    waiting, lost = dict(enumerate(left)), set[int]()
+    with progress_bar("sweeping", progress) as show:
         show(done / total)
-        results = run(work, ((n, task, stop) for n, task in enumerate(left)))
+        while waiting:
+            begun: list[int] = []
+            try:
+                with closing(_results(waiting, begun, backend, count)) as results:
+                    for number, result in results:
+                        if result is not None:
+                            kept.write(waiting[number], result)
+                        done += waiting.pop(number).rounds
+                        show(done / total)
+            except LostWorker as error:
+                out = [number for number in begun if number in waiting]
+                twice = [left[number] for number in out if number in lost]
+                if twice:
+                    raise _lost_twice(twice) from error
+                lost.update(out)
+
+
+def _results(
+    waiting: Mapping[int, Task], begun: list[int], backend: str, count: int | None
+) -> Generator[tuple[int, dict[Spec, Columns] | None]]:
+    """Hand out tasks, noting which; the number and result of each as it comes."""
+    stop = np.zeros(1, np.int64)
+    several = list(waiting.items())  # the caller takes from `waiting` what is done
+
+    def handed_out() -> Iterator[tuple[int, Task, IntArray]]:
+        for number, task in several:
+            begun.append(number)
+            yield number, task, stop
+
+    # a thread or process without a task is of no use
+    with workers(backend, None if count is None else min(count, len(several))) as run:
+        results = run(work, handed_out())
         try:
-            for number, result in results:
-                if result is not None:
-                    kept.write(left[number], result)
-                done += left[number].rounds
-                show(done / total)
+            for result in results:  # noqa: UP028 - `yield from` would close them before threads are told
+                yield result
         except BaseException:
             stop[0] = 1  # threads that are still at work end soon
             with warnings.catch_warnings():  # joblib would count what it throws away
                 warnings.simplefilter("ignore")
                 results.close()
             raise
+
+
+def _lost_twice(several: list[Task]) -> TruantError:
+    places = list(dict.fromkeys(f"{task.point.words}, runs from {task.first}" for task in several))
+    more = f" (or {len(places) - 1} others)" if len(places) > 1 else ""
+    return TruantError(
+        f"A worker process was ended from outside, and so was the one that took its place, at: {places[0]}{more}; "
+        "perhaps for want of memory. What was done is kept: run the sweep again, with fewer workers."
+    )
 
 
 def _compile(left: list[Task]) -> None:

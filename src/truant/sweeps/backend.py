@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -97,7 +99,8 @@ def _joblib_name(backend: str, count: int | None) -> Iterator[str]:
             _check_cluster(address)
         local = {} if address else {"num_cpus": count or cores(), "include_dashboard": False}
         try:
-            ray.init(log_to_driver=False, logging_level="ERROR", **local)
+            with _signals_kept():
+                ray.init(log_to_driver=False, logging_level="ERROR", **local)
         except (ConnectionError, RuntimeError, ValueError) as error:
             said = str(error).strip().partition("\n")[0].rstrip(".")
             raise TruantError(f"Ray does not start: {said}; check RAY_ADDRESS and the cluster.") from error
@@ -110,6 +113,15 @@ def _joblib_name(backend: str, count: int | None) -> Iterator[str]:
     finally:
         if own:
             ray.shutdown()
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Ray puts a handler of its own in place of the one that ends the sweep in order."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    with contextlib.suppress(ValueError):  # not in the main thread, where Ray cannot do it either
+        signal.signal(signal.SIGTERM, before)
 
 
 def _check_cluster(address: str) -> None:

@@ -23,6 +23,8 @@ from truant.sweeps.study_file import read_study, study_of
 from truant.sweeps.task import Columns, KeptRuns, Task, tasks, work
 from truant.terminal.progress import progress_bar
 
+NAMED = 4  # tasks in the sentence about lost workers
+
 
 def sweep(
     study: str | os.PathLike[str] | Mapping[str, Any] | Study,
@@ -134,9 +136,9 @@ def _results(
 
 def _lost_twice(several: list[Task]) -> TruantError:
     places = list(dict.fromkeys(f"{task.point.words}, runs from {task.first}" for task in several))
-    more = f" (or {len(places) - 1} others)" if len(places) > 1 else ""
+    shown = " or ".join(places[:NAMED]) + (" or another" if len(places) > NAMED else "")
     return TruantError(
-        f"A worker process was ended from outside, and so was the one that took its place, at: {places[0]}{more}; "
+        f"A worker process was ended from outside, and so was the one that took its place, at {shown}; "
         "perhaps for want of memory. What was done is kept: run the sweep again, with fewer workers."
     )
 

@@ -19,7 +19,7 @@ NAMED = {  # objects whose keys are names, by the path of the object
 def paths(value: Any, place: str = "") -> set[str]:
     """Every field of a document, by its path."""
     if isinstance(value, dict):
-        named = place in NAMED or place.endswith("].parameters")
+        named = place.removeprefix("groups[].analysis.") in NAMED or place.endswith("].parameters")
         found = set()
         for key, part in value.items():
             path = f"{place}.{'*' if named else key}".lstrip(".")
@@ -119,6 +119,7 @@ FIELDS: dict[str, set[str]] = {
         "arms[].pulls",
         "columns",
         "columns.arm",
+        "columns.by",
         "columns.mediator",
         "columns.observed",
         "columns.outcome",
@@ -332,3 +333,29 @@ FIELDS: dict[str, set[str]] = {
         "column regret",
     },
 }
+FIELDS["truant/analysis-by/1"] = {
+    "by",
+    "chances",
+    "columns",
+    "columns.arm",
+    "columns.by",
+    "columns.mediator",
+    "columns.observed",
+    "columns.outcome",
+    "filter",
+    "filtered_out",
+    "groups",
+    "groups[].analysis",
+    "groups[].value",
+    "left_out",
+    "left_out[].reason",
+    "left_out[].rows",
+    "left_out[].value",
+    "notes",
+    "rows",
+    "schema",
+    "skipped",
+    "source",
+    "truant",
+} | {f"groups[].analysis.{path}" for path in FIELDS["truant/analysis/1"]}
+FIELDS["truant/analysis-by-table/1"] = {"column by"} | FIELDS["truant/analysis-table/1"]

@@ -23,8 +23,9 @@ RUN = [
     "--horizon=50",
     "--runs=2",
 ]
-VISITS = "mail,opened,spent\n" + "".join(
-    f"{'ab'[i % 2]},{'yes' if i % 3 else 'no'},{'' if i % 5 == 0 else i % 2}\n" for i in range(120)
+VISITS = "mail,opened,spent,country\n" + "".join(
+    f"{'ab'[i % 2]},{'yes' if i % 3 else 'no'},{'' if i % 5 == 0 else i % 2},{'DE' if i else 'FR'}\n"
+    for i in range(120)
 )
 ANALYZE = [
     "analyze",
@@ -46,6 +47,7 @@ COMMANDS = {  # each schema that is printed, and the command that prints it
     "truant/indices/1": ["indices"],
     "truant/simulation/1": RUN,
     "truant/analysis/1": ANALYZE,
+    "truant/analysis-by/1": [*ANALYZE, "--by", "country"],
     "truant/sweep/1": ["sweep", "study.toml"],
     "truant/sweep-size/1": ["sweep", "study.toml", "--check"],
     "truant/reproduction/1": ["reproduce", "--figure", "mcar-gamma", "--quick", "--runs", "1"],
@@ -53,6 +55,10 @@ COMMANDS = {  # each schema that is printed, and the command that prints it
 FILES = {  # schema, file, and the command that writes it
     "truant/simulation-runs/1": ("runs.parquet", [*RUN, "--out", "runs.parquet"]),
     "truant/analysis-table/1": ("table.parquet", [*ANALYZE, "--out", "table.parquet"]),
+    "truant/analysis-by-table/1": (
+        "table.parquet",
+        [*ANALYZE, "--by", "country", "--out", "table.parquet"],
+    ),
     "truant/sweep-runs/1": ("study-results/results.parquet", COMMANDS["truant/sweep/1"]),
     "truant/reproduction-runs/1": ("reproduction/reproduction.parquet", COMMANDS["truant/reproduction/1"]),
 }

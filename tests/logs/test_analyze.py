@@ -208,7 +208,14 @@ def test_it_holds_an_analysis_and_shows_all_of_it():
     for name in shown:
         own = getattr(result.analysis, name)
         assert getattr(result, name) == own if isinstance(own, list) else getattr(result, name) is own, name
-    own = {"source": "pandas DataFrame", "rows": 5, "skipped": 1}
-    columns = {"arm": "arm", "outcome": "y", "mediator": [], "observed": None}
-    assert result.summary() == {**result.analysis.summary(), **own, "columns": columns, "notes": []}
+    own = {
+        "source": "pandas DataFrame",
+        "rows": 5,
+        "skipped": 1,
+        "filter": [],
+        "filtered_out": 0,
+        "notes": [],
+    }
+    columns = {"arm": "arm", "outcome": "y", "mediator": [], "observed": None, "by": None}
+    assert result.summary() == {**result.analysis.summary(), **own, "columns": columns}
     assert result.table().equals(result.analysis.table())

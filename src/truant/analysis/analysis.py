@@ -150,7 +150,7 @@ def analyze_counts(
     range_known : the setting's range is that of all outcomes, and not only of those seen.
     found_before : warnings about the data that the counts do not show; they come first.
     """
-    split = _checked(labels, level, control, expected_split)
+    split = check_options(labels, level, control, expected_split)
     direction = Direction(setting.minimize)
     found, impossible = beliefs(counts, setting, labels, assume)
     tests, untestable = contradictions(counts, setting, found, labels)
@@ -193,9 +193,10 @@ def analyze_counts(
     )
 
 
-def _checked(
+def check_options(
     labels: Labels, level: float, control: str | None, expected_split: Sequence[float] | None
 ) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+    """The expected split as numbers, if these options fit the labels; or raises InvalidValue."""
     if not isinstance(level, int | float) or not 0 < level < 1:
         raise InvalidValue(f"level must be between 0 and 1, got {level!r}.")
     if control is not None and control not in labels.arms:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -198,6 +198,43 @@ def missing_sentence(analysis: Analysis) -> str:
 def _where(cell: dict[str, Any], levels: bool) -> str:
     place = f" with mediator {cell['mediator']}" if levels else ""
     return f"in arm {cell['arm']}{place} ({percent(cell['missing_share'])})"
+
+
+def chances_sentence(groups: int) -> str:
+    """What looking at several groups does to the error of naming a winner."""
+    if groups < 2:
+        return ""
+    return (
+        f"{groups} groups are {groups} chances of a false winner: intervals and probabilities are those of each group "
+        "alone, and the most striking of them may be luck."
+    )
+
+
+def group_rows(analyses: Mapping[str, Analysis]) -> tuple[list[str], list[list[tuple[str, str]]]]:
+    """The columns of a table of groups, and for each group its cells: a text, and what stands small beside it.
+
+    These are label, rows, missing share, the winner of each assumption with its probability, and whether all agree.
+    """
+    names = list(dict.fromkeys(n for analysis in analyses.values() for n in ("naive", *analysis.assumptions)))
+    rows = []
+    for label, analysis in analyses.items():
+        pulls = f"{sum(arm.pulls for arm in analysis.arms):,}"
+        winners = [_winner(analysis, name) for name in names]
+        agreed = "yes" if analysis.agree else "no"
+        rows.append(
+            [(label, ""), (pulls, ""), (percent(missing_share(analysis)), ""), *winners, (agreed, "")]
+        )
+    return ["rows", "missing", *names, "all agree"], rows
+
+
+def _winner(analysis: Analysis, name: str) -> tuple[str, str]:
+    winner = analysis.winner.get(name, UNKNOWN)
+    sure = [
+        arm.estimates[name].probability_best
+        for arm in analysis.arms
+        if arm.arm == winner and name in arm.estimates
+    ]
+    return winner, percent(sure[0]) if sure else ""
 
 
 def by_code(warnings: Sequence[Warning]) -> dict[str, list[Warning]]:

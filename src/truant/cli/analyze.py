@@ -60,6 +60,7 @@ def _complete_assumptions(
     metavar="CONDITION",
     help="Rows to keep, as in \"country = 'DE' and age >= 18\"; may be repeated.",
 )
+@click.option("--by", metavar="COLUMN", help="The analysis for each value of this column, on one page.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page with charts: .html.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the estimates: .csv or .parquet.")
 @as_json
@@ -78,6 +79,7 @@ def analyze(
     expected_split: tuple[float, ...] | None,
     minimize: bool,
     filter: tuple[str, ...],
+    by: str | None,
     html: Path | None,
     out: Path | None,
     as_json: bool,
@@ -111,6 +113,7 @@ def analyze(
         expected_split=expected_split,
         minimize=minimize,
         filter=filter,
+        by=by,
     )
     written = [result.save(out)] if out else []
     written += [result.report(html)] if html else []

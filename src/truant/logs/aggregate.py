@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ def collect(source: Source, request: Request, columns: query.QueryColumns) -> Ag
     """Run the aggregate; by outcome if that is discrete, as was said or as the first rows look."""
     look = query.first_look(source, columns)
     check_distinct(request, *(look[key] for key in columns.keys))
+    checks.check_groups(request, look.get("group", 0))
     low, high = (0.0, 0.0) if look["low"] is None else (look["low"], look["high"])
     checks.check_finite(request.outcome, low, high)
     pivot = sum(request.range or (low, high)) / 2
@@ -44,7 +45,7 @@ def collect(source: Source, request: Request, columns: query.QueryColumns) -> Ag
         rows = query.reduce(source, columns, by_outcome, pivot, look["nan"] > 0)
     if len(rows) > query.MOST_CELLS:
         raise InvalidValue(
-            f"Arms, mediators and outcomes have more than {query.MOST_CELLS:,} combinations; "
+            f"The columns have more than {query.MOST_CELLS:,} combinations; "
             "name columns with fewer values, or cut mediators, as in 'NAME:3'."
         )
     return Aggregate(rows, by_outcome, pivot)
@@ -61,10 +62,10 @@ def assemble(request: Request, cuts: query.Cuts, aggregate: Aggregate, untyped: 
     check_distinct(request, len(arms), len(mediators))
     arm_code = {value: code for code, value in enumerate(arms)}
     level_code = {level: code for code, level in enumerate(mediators)}
-    # of each cell, the arm and the row of its table; the last row is "mediator missing"
-    where = [(arm_code[cell["arm"]], level_code.get(_level(request, cell), len(mediators))) for cell in kept]
-    shape = (len(arms), len(mediators) + 1)
-    counts, setting = (_discrete if aggregate.by_outcome else _real)(request, aggregate, kept, where, shape)
+    for cell in kept:  # its place in the counts; the last row of an arm is "mediator missing"
+        cell["place"] = arm_code[cell["arm"]], level_code.get(_level(request, cell), len(mediators))
+    make = _discrete if aggregate.by_outcome else _real
+    counts, setting = make(request, aggregate, kept, (len(arms), len(mediators) + 1))
     return {
         "counts": counts,
         "setting": setting,
@@ -94,11 +95,31 @@ def _mediators(
     return mediator_levels(levels, request.mediators, cuts, untyped)
 
 
-Where = list[tuple[int, int]]
+def counts_of(cells: Iterable[dict[str, Any]], setting: Setting, pivot: float) -> Counts:
+    """The counts of these cells of an aggregate, by their places."""
+    if setting.levels is None:
+        table = np.zeros((setting.arms, setting.mediators + 1, COLUMNS))
+        _add_real(table, cells)
+        return Counts(table, None, pivot).about(setting.centre)
+    counts = Counts.empty(setting)
+    column = {level: code for code, level in enumerate(setting.levels)}
+    for cell in cells:
+        counts.table[(*cell["place"], column.get(cell["outcome"], len(column)))] += cell["pulls"]
+    return counts
+
+
+def _add_real(table: FloatArray, cells: Iterable[dict[str, Any]]) -> None:
+    for cell in cells:
+        row = table[cell["place"]]
+        row[PULLS] += cell["pulls"]
+        if cell["observed"]:
+            row[[OBSERVED, SUM, SQUARES, CUBES]] += [
+                cell[name] for name in ("observed", "sum", "squares", "cubes")
+            ]
 
 
 def _discrete(
-    request: Request, aggregate: Aggregate, kept: list[dict[str, Any]], where: Where, shape: tuple[int, int]
+    request: Request, aggregate: Aggregate, kept: list[dict[str, Any]], shape: tuple[int, int]
 ) -> tuple[Counts, Setting]:
     seen = sorted({cell["outcome"] for cell in kept} - {None})
     _check_seen(request, seen, kept)
@@ -107,15 +128,11 @@ def _discrete(
     else:
         checks.check_range(request, seen[0], seen[-1])
     setting = Setting(arms=shape[0], mediators=shape[1] - 1, levels=request.levels or tuple(seen))
-    counts = Counts.empty(setting)
-    column = {level: code for code, level in enumerate(setting.levels or ())}
-    for (arm, row), cell in zip(where, kept, strict=True):
-        counts.table[arm, row, column.get(cell["outcome"], len(column))] += cell["pulls"]
-    return counts, setting
+    return counts_of(kept, setting, aggregate.pivot), setting
 
 
 def _real(
-    request: Request, aggregate: Aggregate, kept: list[dict[str, Any]], where: Where, shape: tuple[int, int]
+    request: Request, aggregate: Aggregate, kept: list[dict[str, Any]], shape: tuple[int, int]
 ) -> tuple[Counts, Setting]:
     seen = [cell for cell in kept if cell["observed"]]
     low, high = (min((c["low"] for c in seen), default=0.0), max((c["high"] for c in seen), default=0.0))
@@ -124,13 +141,7 @@ def _real(
     if any(cell["sum"] is None for cell in seen):
         raise InvalidValue(f"The database took NaN for a number in {request.outcome!r}; write NULL instead.")
     table = np.zeros((*shape, COLUMNS))
-    for (arm, row), cell in zip(where, kept, strict=True):
-        table[arm, row, PULLS] += cell["pulls"]
-        if cell["observed"]:
-            table[arm, row, OBSERVED] += cell["observed"]
-            table[arm, row, SUM] += cell["sum"]
-            table[arm, row, SQUARES] += cell["squares"]
-            table[arm, row, CUBES] += cell["cubes"]
+    _add_real(table, kept)
     low, high = request.range or (low, high)
     setting = Setting(
         arms=shape[0], mediators=shape[1] - 1, low=low, high=high, scale=_spread(table, (high - low) / 2)
@@ -138,12 +149,16 @@ def _real(
     return Counts(table, None, aggregate.pivot).about(setting.centre), setting
 
 
-def _check_seen(request: Request, seen: Sequence[float], kept: list[dict[str, Any]]) -> None:
-    if not seen:
-        pulls = sum(cell["pulls"] for cell in kept)
+def check_seen(request: Request, observed: float, pulls: float) -> None:
+    """At least one outcome."""
+    if not observed:
         raise InvalidValue(
-            f"All {pulls} outcomes in column {request.outcome!r} are missing; at least one must be observed."
+            f"All {pulls:.0f} outcomes in column {request.outcome!r} are missing; at least one must be observed."
         )
+
+
+def _check_seen(request: Request, seen: Sequence[float], kept: list[dict[str, Any]]) -> None:
+    check_seen(request, len(seen), sum(cell["pulls"] for cell in kept))
     checks.check_finite(request.outcome, seen[0], seen[-1])
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from truant.analysis import Labels, analyze_counts
+from truant.analysis.analysis import check_options
 from truant.errors import InvalidValue
+from truant.logs.analysis_by import AnalysisBy, LeftOut
+from truant.logs.log import Log
 from truant.logs.log_analysis import LogAnalysis
 from truant.logs.read import read
 
@@ -29,7 +33,8 @@ def analyze(
     expected_split: Sequence[float] | None = None,
     minimize: bool = False,
     filter: str | Sequence[str] = (),
-) -> LogAnalysis:
+    by: str | None = None,
+) -> LogAnalysis | AnalysisBy:
     """What each arm of a table with holes is worth under each assumption, and how far to believe it.
 
     Parameters
@@ -47,6 +52,7 @@ def analyze(
     expected_split : the share of units that each arm should have, in the order of the arms.
     minimize : the best arm is the one with the lowest mean: costs, churn, deaths.
     filter : which rows to keep, as in "country = 'DE' and age >= 18"; of several, all must be true.
+    by : a column; the analysis is made for each of its values, at most 50, and the result has them as `groups`.
     """
     mediators = [mediator] if isinstance(mediator, str) else list(mediator)
     log = read(
@@ -60,29 +66,75 @@ def analyze(
         missing_values=missing_values,
         minimize=minimize,
         filter=filter,
+        by=by,
     )
-    found = analyze_counts(
-        log.counts,
-        log.setting,
-        Labels.of(log.arms, log.mediators),
+    columns = {"arm": arm, "outcome": outcome, "mediator": mediators, "observed": observed}
+    asked = Asked(
+        source=_source(data),
+        columns=columns | {"by": by},
         assume=[assume] if isinstance(assume, str) else _names(assume),
         level=level,
         control=None if control is None else str(control),
         expected_split=expected_split,
-        range_known=log.setting.levels is not None or log.outcome_range_given,
-        found_before=log.warnings,
     )
-    columns = {"arm": arm, "outcome": outcome, "mediator": mediators, "observed": observed}
-    return LogAnalysis(
-        analysis=found,
-        source=_source(data),
-        rows=log.rows,
-        skipped=log.skipped,
-        columns=columns,
-        filters=log.filters,
-        filtered_out=log.filtered_out,
-        notes=log.notes,
-    )
+    return asked.analyzed(log) if by is None else asked.analyzed_by(log, by)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked of a log, beside the counts that it was reduced to."""
+
+    source: str
+    columns: dict[str, Any]
+    assume: Sequence[str]
+    level: float
+    control: str | None
+    expected_split: Sequence[float] | None
+
+    def analyzed(self, log: Log) -> LogAnalysis:
+        """The analysis of a log, whole or the group of one value."""
+        found = analyze_counts(
+            log.counts,
+            log.setting,
+            Labels.of(log.arms, log.mediators),
+            assume=self.assume,
+            level=self.level,
+            control=self.control,
+            expected_split=self.expected_split,
+            range_known=log.setting.levels is not None or log.outcome_range_given,
+            found_before=log.warnings,
+        )
+        return LogAnalysis(
+            analysis=found,
+            source=self.source,
+            rows=log.rows,
+            skipped=log.skipped,
+            columns=self.columns,
+            filters=log.filters,
+            filtered_out=log.filtered_out,
+            notes=log.notes,
+        )
+
+    def analyzed_by(self, log: Log, by: str) -> AnalysisBy:
+        """The analysis of each group; one that cannot be analysed is listed with the reason."""
+        check_options(Labels.of(log.arms, log.mediators), self.level, self.control, self.expected_split)
+        groups, left_out = {}, []
+        for group in log.groups:
+            reason = group.reason
+            if group.log is not None and self.control not in (None, *map(str, group.log.arms)):
+                reason = f"The control {self.control!r} has no rows here."
+            if reason or group.log is None:
+                left_out.append(LeftOut(group.label, group.rows, reason))
+                continue
+            split = self.expected_split
+            if split is not None:
+                split = [share for share, arm in zip(split, log.arms, strict=True) if arm in group.log.arms]
+            groups[group.label] = replace(self, expected_split=split).analyzed(group.log)
+        if not groups:
+            raise InvalidValue(f"None of the groups of {by!r} can be analysed: {left_out[0].reason}")
+        return AnalysisBy(
+            by=by, groups=groups, left_out=tuple(left_out), log=log, source=self.source, columns=self.columns
+        )
 
 
 def _names(assume: object) -> list[str]:

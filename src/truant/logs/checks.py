@@ -10,6 +10,8 @@ from truant.counts import LARGEST_OUTCOME
 from truant.errors import InvalidValue
 from truant.tables.request import Request
 
+MOST_GROUPS = 50
+
 
 def check_types(request: Request, picked: Any) -> None:
     """Numbers where numbers are needed, plain values elsewhere."""
@@ -66,6 +68,15 @@ def check_levels(request: Request, seen: Sequence[float]) -> None:
         raise InvalidValue(
             f"Outcomes must be one of the levels {levels}; {request.outcome!r} holds {others[0]!r}; "
             "add the level, or list the value in missing_values if it stands for missing."
+        )
+
+
+def check_groups(request: Request, groups: int) -> None:
+    """Not more groups than a page can show."""
+    if groups > MOST_GROUPS:
+        raise InvalidValue(
+            f"At most {MOST_GROUPS} groups can be analysed side by side, column {request.by!r} of by holds more; "
+            "name a column with fewer values, or keep some of them with filter."
         )
 
 

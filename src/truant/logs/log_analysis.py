@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from truant.analysis.estimates import Infeasible
     from truant.analysis.sensitivity import Tipping
     from truant.counts import Counts
+    from truant.logs.log import Log
     from truant.setting import Setting
 
 TABLES = (".csv", ".parquet")
@@ -146,16 +148,7 @@ class LogAnalysis:
     @property
     def about(self) -> list[str]:
         """Where the figures come from, a short sentence each."""
-        mediators = ", ".join(self.columns["mediator"]) or "none"
-        sentences = [f"{self.source}: {self.rows:,} rows", f"mediator: {mediators}"]
-        sentences += filter(None, [direction_sentence(self.analysis)])
-        if self.filters:
-            shown = " and ".join(f"({one})" if len(self.filters) > 1 else one for one in self.filters)
-            total = self.rows + self.filtered_out
-            sentences.append(f"filter: {shown} (kept {self.rows:,} of {total:,} rows)")
-        if self.skipped:
-            sentences.append(f"{self.skipped:,} rows without an arm left out")
-        return [*sentences, *self.notes]
+        return about_sentences(self, self.source, self.columns, self.analysis)
 
     def summary(self) -> dict[str, Any]:
         """Everything but the counts, as plain values for JSON."""
@@ -176,13 +169,7 @@ class LogAnalysis:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write `table()` as .csv or .parquet."""
-        target = output_path(path, TABLES)
-        with written_whole(target) as temporary:
-            if target.suffix.lower() == ".csv":
-                write_csv(self.table(), temporary)
-            else:
-                write_parquet(self.table(), temporary, "analysis-table", 1)
-        return target
+        return save_table(self.table(), path, "analysis-table")
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write one page with charts and plain sentences, which needs no network."""
@@ -205,3 +192,30 @@ class LogAnalysis:
         with console.capture() as shown:
             console.print(self)
         return shown.get()
+
+
+def about_sentences(
+    log: Log | LogAnalysis, source: str, columns: Mapping[str, Any], analysis: Analysis
+) -> list[str]:
+    """Where the figures come from, a short sentence each."""
+    mediators = ", ".join(columns["mediator"]) or "none"
+    sentences = [f"{source}: {log.rows:,} rows", f"mediator: {mediators}"]
+    sentences += filter(None, [direction_sentence(analysis)])
+    if log.filters:
+        shown = " and ".join(f"({one})" if len(log.filters) > 1 else one for one in log.filters)
+        total = log.rows + log.filtered_out
+        sentences.append(f"filter: {shown} (kept {log.rows:,} of {total:,} rows)")
+    if log.skipped:
+        sentences.append(f"{log.skipped:,} rows without an arm left out")
+    return [*sentences, *log.notes]
+
+
+def save_table(table: pa.Table, path: str | os.PathLike[str], kind: str) -> Path:
+    """Write a table as .csv or .parquet, whole or not at all."""
+    target = output_path(path, TABLES)
+    with written_whole(target) as temporary:
+        if target.suffix.lower() == ".csv":
+            write_csv(table, temporary)
+        else:
+            write_parquet(table, temporary, kind, 1)
+    return target

@@ -33,6 +33,7 @@ class QueryColumns:
     table: ir.Table
     keys: tuple[str, ...]  # arm, mediator_0, ...
     strays: tuple[str, ...]
+    dividing: tuple[str, ...] = ()  # further keys: group
 
 
 def tidy(request: Request, picked: ir.Table, rules: Rules, cuts: Cuts) -> QueryColumns:
@@ -60,7 +61,9 @@ def tidy(request: Request, picked: ir.Table, rules: Rules, cuts: Cuts) -> QueryC
             strays["stray_outcome"] = ibis.ifelse(seen == 1, strays["stray_outcome"], None)
         strays["stray_observed"] = rules.stray(picked.observed, allowed=(0.0, 1.0))
     strays = {name: stray for name, stray in strays.items() if stray is not None}
-    return QueryColumns(picked.select(**keys, **strays, **outcomes), tuple(keys), tuple(strays))
+    dividing = {} if request.by is None else {"group": rules.known(picked.by)}
+    table = picked.select(**keys, **dividing, **strays, **outcomes)
+    return QueryColumns(table, tuple(keys), tuple(strays), tuple(dividing))
 
 
 def cut_points(
@@ -85,7 +88,7 @@ def first_look(source: Source, columns: QueryColumns, seen: str = "outcome") -> 
     """Of the first rows whose outcome was observed: its range, distinct values, and how many were NaN."""
     table = columns.table
     rows = table.filter(table.arm.notnull() & table[seen].notnull()).limit(FIRST_ROWS)
-    about = {key: rows[key].nunique() for key in (*columns.keys, "clean")}
+    about = {key: rows[key].nunique() for key in (*columns.keys, *columns.dividing, "clean")}
     about |= {"low": rows.clean.min(), "high": rows.clean.max(), "nan": rows.count() - rows.clean.count()}
     look = source.run(rows.aggregate(**about))[0]
     if look["nan"] and look["low"] is None and seen != "clean":
@@ -102,17 +105,18 @@ def reduce(
     To look at each value for NaN costs a fifth of the query; where none was seen, a NaN shows in the sums.
     """
     table = columns.table
+    keys = (*columns.keys, *columns.dividing)
     sums = {"pulls": table.count()}
     for stray in columns.strays:
         sums |= {f"{stray}_first": table[stray].min(), f"{stray}_last": table[stray].max()}
     if by_outcome:
-        return source.run(table.group_by(*columns.keys, "outcome").aggregate(**sums).limit(MOST_CELLS + 1))
+        return source.run(table.group_by(*keys, "outcome").aggregate(**sums).limit(MOST_CELLS + 1))
     outcome = table.clean if with_nan else table.outcome
     about = outcome - pivot
     sums |= {"observed": outcome.count(), "sum": about.sum(), "squares": (about * about).sum()}
     sums |= {"cubes": (about * about * about).sum()}
     sums |= {"low": outcome.min(), "high": outcome.max()}
-    rows = source.run(table.group_by(*columns.keys).aggregate(**sums).limit(MOST_CELLS + 1))
+    rows = source.run(table.group_by(*keys).aggregate(**sums).limit(MOST_CELLS + 1))
     if not with_nan and any(row["observed"] and row["sum"] is None for row in rows):
         return reduce(source, columns, by_outcome, pivot, with_nan=True)
     return rows

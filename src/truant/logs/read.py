@@ -4,37 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from truant.analysis.diagnosis import Warning
-from truant.counts import Counts
 from truant.logs import query
 from truant.logs.aggregate import assemble, collect
 from truant.logs.checks import check_types
 from truant.logs.filter import filters_of, parse
+from truant.logs.groups import divided
 from truant.logs.keep import filter_columns, keep, selected_on_outcome
+from truant.logs.log import Log
 from truant.logs.source import Source, find
 from truant.logs.values import Rules
-from truant.setting import Setting, switch
+from truant.setting import switch
 from truant.tables.request import Request, understand
-
-
-@dataclass(frozen=True, eq=False)
-class Log:
-    """A table reduced to counts, and what its codes mean."""
-
-    counts: Counts
-    setting: Setting
-    arms: tuple[Any, ...]  # labels by code: numbers as numbers, text as text
-    mediators: tuple[str, ...]  # labels by code; ("all",) when no mediator was named
-    rows: int
-    skipped: int  # rows without an arm
-    outcome_range_given: bool  # if not, it is what was observed
-    filters: tuple[str, ...] = ()
-    filtered_out: int = 0  # rows that they left out
-    notes: tuple[str, ...] = ()  # how values were read, a short sentence each, for the report
-    warnings: tuple[Warning, ...] = ()  # what to know of the rows before relying on a figure
 
 
 def read(
@@ -49,6 +32,7 @@ def read(
     missing_values: Sequence[object] = (),
     minimize: bool = False,
     filter: str | Sequence[str] = (),
+    by: str | None = None,
 ) -> Log:
     """Reduce a log of any size to counts, in one scan where it lives.
 
@@ -64,17 +48,21 @@ def read(
     missing_values : what else means missing, beside NULL, NaN and blank, in any of these columns.
     minimize : the best arm is the one with the lowest mean.
     filter : which rows to keep, as in "country = 'DE' and age >= 18"; of several, all must be true.
+    by : column whose values divide the log into groups, at most 50.
     """
     switch("minimize", minimize)
     with closing(find(data)) as source:
-        request = understand(source.columns, arm, outcome, mediator, observed, levels, range)
+        request = understand(source.columns, arm, outcome, mediator, observed, levels, range, by=by)
         filters = filters_of(filter)
-        log = _reduced(source, request, missing_values, filters)
-    return replace(log, setting=replace(log.setting, minimize=minimize))
+        return _reduced(source, request, missing_values, filters, minimize)
 
 
 def _reduced(
-    source: Source, request: Request, missing_values: Iterable[object], filters: tuple[str, ...]
+    source: Source,
+    request: Request,
+    missing_values: Iterable[object],
+    filters: tuple[str, ...],
+    minimize: bool,
 ) -> Log:
     rules = Rules.of(missing_values, source.backend.name)
     tree = parse(filters, source.columns)
@@ -91,9 +79,13 @@ def _reduced(
         request = replace(request, levels=(0.0, 1.0))
     aggregate = collect(source, request, columns)
     found = assemble(request, cuts, aggregate, source.untyped)
-    return Log(
+    found["setting"] = replace(found["setting"], minimize=minimize)
+    log = Log(
         **found,
         filters=filters,
         filtered_out=filtered_out,
         warnings=selected_on_outcome(tree, request.outcome),
     )
+    if request.by is None:
+        return log
+    return replace(log, groups=divided(request, log, aggregate, source.untyped))

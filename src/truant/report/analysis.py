@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from truant.analysis import Analysis
 from truant.analysis.words import (
@@ -35,36 +36,48 @@ def analysis_page(analysis: Analysis, *, title: str, about: Sequence[str] = ()) 
     title : heading of the page.
     about : lines below it, such as the file that was read.
     """
+    shown, charts = shown_analysis(analysis)
+    return rendered(
+        "analysis.html", charts, title=title, about=list(about), a=shown, **methods_context(analysis)
+    )
+
+
+def shown_analysis(analysis: Analysis, prefix: str = "") -> tuple[dict[str, Any], list[PageChart]]:
+    """What the template of one analysis shows, and its charts; the prefix tells apart the charts of several."""
     figures = Figures.of(analysis)
     charts = AnalysisCharts(
         estimates_page_chart(analysis, figures),
         missing_page_chart(analysis),
         tipping_page_charts(analysis, figures),
-    )
-    return rendered(
-        "analysis.html",
-        charts.all(),
-        title=title,
-        about=list(about),
-        verdict=verdict(analysis),
-        certainty=certainty(analysis, figures),
-        agree=_one_winner(analysis),
-        facts=_facts(analysis),
-        values=values_table(analysis, figures),
-        chances=chances_table(analysis),
-        differences=differences_table(analysis, figures),
-        missing=missing_sentence(analysis),
-        charts=charts,
-        warnings=by_code(analysis.warnings),
-        shown=SHOWN,
-        infeasible=[(item.assumption, item.reason_alone) for item in analysis.infeasible],
-        untestable=analysis.untestable,
-        tests=tests_table(analysis),
-        level=f"{analysis.level:.4g}",
-        level_percent=f"{100 * analysis.level:.4g}%",
-        control=analysis.control,
-        used=analysis.assumptions,
-    )
+    ).prefixed(prefix)
+    shown = {
+        "verdict": verdict(analysis),
+        "certainty": certainty(analysis, figures),
+        "agree": _one_winner(analysis),
+        "facts": _facts(analysis),
+        "worth": values_table(analysis, figures),
+        "chances": chances_table(analysis),
+        "differences": differences_table(analysis, figures),
+        "missing": missing_sentence(analysis),
+        "charts": charts,
+        "warnings": by_code(analysis.warnings),
+        "shown": SHOWN,
+        "infeasible": [(item.assumption, item.reason_alone) for item in analysis.infeasible],
+        "untestable": analysis.untestable,
+        "tests": tests_table(analysis),
+        "level_percent": f"{100 * analysis.level:.4g}%",
+    }
+    return shown, charts.all()
+
+
+def methods_context(analysis: Analysis) -> dict[str, Any]:
+    """What the description of the methods depends on."""
+    return {
+        "level": f"{analysis.level:.4g}",
+        "level_percent": f"{100 * analysis.level:.4g}%",
+        "control": analysis.control,
+        "used": analysis.assumptions,
+    }
 
 
 def save_page(
@@ -95,6 +108,14 @@ class AnalysisCharts:
     estimates: PageChart
     missing: PageChart
     tipping: Sequence[PageChart]
+
+    def prefixed(self, prefix: str) -> AnalysisCharts:
+        """The same charts with another id each."""
+        return AnalysisCharts(
+            replace(self.estimates, id=prefix + self.estimates.id),
+            replace(self.missing, id=prefix + self.missing.id),
+            [replace(chart, id=prefix + chart.id) for chart in self.tipping],
+        )
 
     def all(self) -> list[PageChart]:
         """All of them."""

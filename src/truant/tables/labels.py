@@ -10,6 +10,7 @@ from typing import Any
 
 from truant.tables.request import MediatorColumn
 
+MISSING_GROUP = "(missing)"
 PLAIN_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")  # 007 is a name
 
 
@@ -28,6 +29,15 @@ def in_order(values: Iterable[Any], untyped: bool) -> dict[Any, Any]:
         return dict(sorted(labels.items(), key=lambda item: item[1]))
     except TypeError:  # of types that do not compare
         return dict(sorted(labels.items(), key=lambda item: str(item[1])))
+
+
+def group_labels(values: Iterable[Any], untyped: bool) -> dict[Any, str]:
+    """Each value of a column that divides rows with its label, in order; those of missing values come last."""
+    found = set(values)
+    labels = {value: str(label) for value, label in in_order(found - {None}, untyped).items()}
+    if None in found:
+        labels[None] = MISSING_GROUP + " " * (MISSING_GROUP in labels.values())  # a text may be spelt so
+    return labels
 
 
 def mediator_levels(

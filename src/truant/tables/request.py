@@ -11,6 +11,7 @@ from truant.errors import InvalidValue, unknown
 from truant.setting import Setting, finite
 
 MOST_CLASSES = 100
+DIVIDING = ("by",)  # further columns that a request may name
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Request:
     observed: str | None
     levels: tuple[float, ...] | None  # (): real, whatever the data look like
     range: tuple[float, float] | None
+    by: str | None = None  # an analysis for each value of this column
 
     def names(self) -> dict[str, str]:
         """Each column by the name that the queries use: arm, outcome, mediator_0, ..."""
@@ -38,7 +40,7 @@ class Request:
         names |= {f"mediator_{i}": mediator.column for i, mediator in enumerate(self.mediators)}
         if self.observed is not None:
             names["observed"] = self.observed
-        return names
+        return names | {role: name for role in DIVIDING if (name := getattr(self, role)) is not None}
 
 
 def understand(
@@ -49,6 +51,7 @@ def understand(
     observed: str | None,
     levels: Iterable[float] | None,
     range: Sequence[float] | None,
+    **dividing: str | None,
 ) -> Request:
     """The request, if these columns can meet it; or raises InvalidValue."""
     one = isinstance(mediator, str) or not isinstance(mediator, Iterable)
@@ -62,7 +65,12 @@ def understand(
         raise InvalidValue(f"Arm, outcome and mediators must be different columns, got {twice!r} twice.")
     if observed in (arm, outcome):
         raise InvalidValue(f"observed must be a column of its own, got {observed!r}, which is named already.")
-    return Request(arm, outcome, mediators, observed, *_known_outcomes(levels, range))
+    for role, name in dividing.items():
+        if name is not None:
+            one_column(name, columns)
+            if name in (arm, outcome):
+                raise InvalidValue(f"{role} must be another column than arm and outcome, got {name!r}.")
+    return Request(arm, outcome, mediators, observed, *_known_outcomes(levels, range), dividing.get("by"))
 
 
 def one_column(name: object, columns: Sequence[str]) -> None:

@@ -41,7 +41,7 @@ class AnalysisDisplay:
         for line in (*self.about, _facts(self.analysis)):
             yield Text(line, "dim")
         yield Text("")
-        yield _values(self.analysis, figures)
+        yield values_grid(self.analysis, figures)
         yield Text("")
         yield from _below(self.analysis, figures)
 
@@ -54,7 +54,7 @@ def _facts(analysis: Analysis) -> str:
     return f"{rows}, {arms}, {missing} of the outcomes missing; {100 * analysis.level:.4g}% intervals"
 
 
-def _values(analysis: Analysis, figures: Figures) -> Grid:
+def values_grid(analysis: Analysis, figures: Figures) -> Grid:
     """Every arm under every assumption, the winner of each marked."""
     rows = []
     for arm in analysis.arms:
@@ -92,11 +92,11 @@ def _below(analysis: Analysis, figures: Figures) -> Iterator[RenderableType]:
         yield Text(f"Difference to {analysis.control}", "bold")
         yield Text(f"simultaneous intervals (Dunnett); {STAR} interval excludes zero.", "dim")
         yield _changes(analysis, figures)
-    yield from _part("Warnings", _warnings(analysis), "yellow")
+    yield from bullets("Warnings", _warnings(analysis), "yellow")
     tips = [f"{tip.assumption}: {tipping_sentence(tip, figures)}" for tip in analysis.sensitivity]
-    yield from _part("Would the winner change?", tips)
+    yield from bullets("Would the winner change?", tips)
     unused = [f"{item.assumption}: {item.reason_alone}" for item in analysis.infeasible]
-    yield from _part("Assumptions that could not be used", unused, "dim")
+    yield from bullets("Assumptions that could not be used", unused, "dim")
 
 
 def _warnings(analysis: Analysis) -> list[str]:
@@ -110,7 +110,7 @@ def _warnings(analysis: Analysis) -> list[str]:
     return lines
 
 
-def _part(heading: str, lines: Sequence[str], style: str = "") -> Iterator[RenderableType]:
+def bullets(heading: str, lines: Sequence[str], style: str = "") -> Iterator[RenderableType]:
     """A heading and its lines, wrapped with a hanging indent; nothing if there are none."""
     if not lines:
         return

@@ -11,17 +11,28 @@
       [key, key === "datasets" || key === "domain" ? value : painted(value)]));
   };
 
-  const draw = () => Promise.all(Object.entries(charts).map(([id, spec]) =>
+  // what is folded away has no width yet: it is drawn when it is unfolded, which also opens a long page sooner
+  const unfolded = ([id]) => !document.getElementById(id).closest("details:not([open])");
+
+  const draw = (some) => Promise.all(some.filter(unfolded).map(([id, spec]) =>
     vegaEmbed(document.getElementById(id), atNight.matches ? painted(spec) : spec, {
       renderer: "svg",
       actions: { export: true, source: false, compiled: false, editor: false },
       tooltip: { theme: atNight.matches ? "dark" : "light" },
     })));
 
-  const drawn = () => draw().then(() => { document.documentElement.dataset.drawn = "yes"; });
-  atNight.addEventListener("change", drawn);
-  drawn().catch((error) => {
+  const drawn = (some) => draw(some).then(() => { document.documentElement.dataset.drawn = "yes"; }, (error) => {
     console.error(error);
     document.documentElement.dataset.drawn = "no";
   });
+  const all = Object.entries(charts);
+  atNight.addEventListener("change", () => drawn(all));
+  for (const part of document.querySelectorAll("details")) {
+    const own = all.filter(([id]) => part.contains(document.getElementById(id)));
+    part.addEventListener("toggle", () => drawn(own.filter(([id]) => !document.getElementById(id).firstChild)));
+  }
+  window.addEventListener("beforeprint", () => {
+    for (const part of document.querySelectorAll("details")) part.open = true;
+  });
+  drawn(all);
 })();

@@ -1,0 +1,50 @@
+"""A log divided by the values of a column: the cells of one aggregate, with the labels and the setting of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from truant.errors import InvalidValue
+from truant.logs.aggregate import Aggregate, check_seen, counts_of
+from truant.logs.checks import check_groups
+from truant.logs.log import Group, Log
+from truant.tables.labels import group_labels
+from truant.tables.limits import check_arms
+from truant.tables.request import Request
+
+
+def divided(request: Request, log: Log, aggregate: Aggregate, untyped: bool) -> tuple[Group, ...]:
+    """The log of each value of the column, or why it cannot be analysed."""
+    cells: dict[Any, list[dict[str, Any]]] = {}
+    for cell in aggregate.rows:
+        cells.setdefault(cell["group"], []).append(cell)
+    check_groups(request, len(cells))
+    return tuple(
+        _group(request, log, aggregate, label, cells[value])
+        for value, label in group_labels(cells, untyped).items()
+    )
+
+
+def _group(
+    request: Request, log: Log, aggregate: Aggregate, label: str, cells: Sequence[dict[str, Any]]
+) -> Group:
+    rows = sum(cell["pulls"] for cell in cells)
+    counts = counts_of((cell for cell in cells if cell["arm"] is not None), log.setting, aggregate.pivot)
+    there = [arm for arm, pulls in enumerate(counts.pulls) if pulls]
+    arms = tuple(log.arms[arm] for arm in there)
+    try:
+        check_arms(request, arms, rows)
+        check_seen(request, counts.observed.sum(), counts.pulls.sum())
+    except InvalidValue as refused:
+        return Group(label, rows, reason=str(refused))
+    part = replace(
+        log,
+        counts=replace(counts, table=counts.table[there]),
+        setting=replace(log.setting, arms=len(there)),
+        arms=arms,
+        rows=rows,
+        skipped=rows - int(counts.pulls.sum()),
+    )
+    return Group(label, rows, part)

@@ -1,0 +1,38 @@
+"""A log reduced to counts, with what its codes mean; whole, and by the values of a column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from truant.analysis.diagnosis import Warning
+from truant.counts import Counts
+from truant.setting import Setting
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The rows with one value of a column: a log, or the reason why they cannot be analysed."""
+
+    label: str
+    rows: int
+    log: Log | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """A table reduced to counts, and what its codes mean."""
+
+    counts: Counts
+    setting: Setting
+    arms: tuple[Any, ...]  # labels by code: numbers as numbers, text as text
+    mediators: tuple[str, ...]  # labels by code; ("all",) when no mediator was named
+    rows: int
+    skipped: int  # rows without an arm
+    outcome_range_given: bool  # if not, it is what was observed
+    groups: tuple[Group, ...] = ()  # by the values of a column, if that was asked for
+    filters: tuple[str, ...] = ()
+    filtered_out: int = 0  # rows that they left out
+    notes: tuple[str, ...] = ()  # how values were read, a short sentence each, for the report
+    warnings: tuple[Warning, ...] = ()  # what to know of the rows before relying on a figure

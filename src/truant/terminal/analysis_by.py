@@ -1,0 +1,58 @@
+"""An analysis by the values of a column in the terminal: a table of all groups, then a compact one of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from truant.analysis import Analysis
+from truant.analysis.words import Figures, group_rows, verdict
+from truant.terminal.analysis import bullets, values_grid
+
+
+@dataclass(frozen=True)
+class ByDisplay:
+    """A heading, the winners of all groups, the values of each, and what could not be analysed."""
+
+    analyses: Mapping[str, Analysis]
+    left_out: Sequence[tuple[str, int, str]]  # value, rows, reason
+    by: str
+    title: str = "Analysis"
+    about: Sequence[str] = ()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(self.title, "bold")
+        for line in self.about:
+            yield Text(line, "dim")
+        yield Text("")
+        yield _overview(self.analyses, self.by)
+        for label, analysis in self.analyses.items():
+            yield Text("")
+            yield Text(f"{self.by}: {label}", "bold")
+            yield values_grid(analysis, Figures.of(analysis))
+            yield Text(verdict(analysis))
+            if analysis.warnings:
+                codes = ", ".join(dict.fromkeys(warning.code for warning in analysis.warnings))
+                yield Text(f"Warnings: {codes}", "yellow")
+        reasons = [
+            f"{value} ({rows:,} {'row' if rows == 1 else 'rows'}): {why}"
+            for value, rows, why in self.left_out
+        ]
+        yield from bullets("Groups that could not be analysed", reasons, "yellow")
+
+
+def _overview(analyses: Mapping[str, Analysis], by: str) -> Table:
+    heads, rows = group_rows(analyses)
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", collapse_padding=True
+    )
+    for i, head in enumerate([by, *heads]):
+        table.add_column(Text(head), justify="right" if i in (1, 2) else "left")
+    for row in rows:
+        table.add_row(*(Text(text) + Text(f" {detail}" if detail else "", "dim") for text, detail in row))
+    return table

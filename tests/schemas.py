@@ -318,6 +318,16 @@ FIELDS: dict[str, set[str]] = {
         "column regret_first_half",
         "column best_arm_share",
     },
+    "truant/sweep-part/1": {
+        "schema",
+        "truant",
+        "key",
+        "checksum",
+        "column regret",
+        "column regret_first_half",
+        "column best_arm_share",
+        "column nanoseconds",
+    },
     "truant/reproduction-runs/1": {
         "schema",
         "truant",

@@ -18,7 +18,7 @@ def written(names):
         for version in ("paper", "truant")
         for kind in ("png", "svg")
     }
-    return charts | {"reproduction.parquet", "summary.json", "index.html"}
+    return charts | {"reproduction.parquet", "summary.json", "index.html", ".truant", ".lock"}
 
 
 def simulation(world, horizon=100, **regret):

@@ -70,6 +70,7 @@ def test_a_folder_that_cannot_be_is_refused(tmp_path):
         assert len(result.stderr.splitlines()) == 1
     assert (tmp_path / "file").read_text() == "mine"
     (tmp_path / "taken" / "index.html").mkdir(parents=True)
+    (tmp_path / "taken" / ".truant").write_text("truant reproduction\n")
     with pytest.raises(InvalidValue, match="it is a folder"):
         reproduce("mnar", out=tmp_path / "taken")
     with pytest.raises(InvalidValue, match="A folder is needed, got 3"):

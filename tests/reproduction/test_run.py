@@ -105,6 +105,7 @@ def test_the_worlds_of_the_text_do_not_bear_the_claims_out_and_the_worst_case_do
 
 
 def test_files_from_before_are_replaced(tmp_path):
+    (tmp_path / ".truant").write_text("truant reproduction\n")
     (tmp_path / "summary.json").write_text("old")
     (tmp_path / "mnar-paper.svg").write_text("old")
     reproduce("mnar", quick=True, runs=1, out=tmp_path)
@@ -130,10 +131,11 @@ def test_an_interrupt_keeps_the_finished_figures(tmp_path, monkeypatch):
     assert result.stderr.splitlines()[0] == "Stopped after 1 of 2 figures; what follows is about these."
     assert {path.name for path in tmp_path.iterdir()} == written(["mar-known-p"])
     assert [figure["name"] for figure in json.loads(result.stdout)["figures"]] == ["mar-known-p"]
-    result = invoke("--figure", "mar-peaked", "--quick", "--runs", "1", "--out", str(tmp_path / "none"))
+    none = tmp_path / "none"
+    result = invoke("--figure", "mar-peaked", "--quick", "--runs", "1", "--out", str(none))
     assert result.exit_code == 130
     assert result.stderr.startswith("Stopped before the page was written")
-    assert list((tmp_path / "none").iterdir()) == []
+    assert {path.name for path in none.iterdir()} == {".truant", ".lock"}
 
 
 def test_a_scene_is_simulated_once_for_all_figures_and_versions(tmp_path, monkeypatch):

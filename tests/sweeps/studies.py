@@ -32,12 +32,12 @@ worlds = [{ name = "mcar", vary = { gamma = { from = 0.025, to = 1.0, steps = 40
 # a sweep that takes its time over each file, so that a kill finds it in the middle
 SLOW = """
 import sys, time
-from truant.sweeps import sweep, task
-write = task.KeptRuns.write
+from truant.sweeps import kept_runs, sweep
+write = kept_runs.KeptRuns.write
 def slowly(self, *arguments):
     print("at work", flush=True)
     time.sleep(0.1)
     write(self, *arguments)
-task.KeptRuns.write = slowly
+kept_runs.KeptRuns.write = slowly
 sweep.sweep(sys.argv[1], workers=2)
 """

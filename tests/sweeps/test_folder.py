@@ -3,18 +3,21 @@
 import errno
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import truant
 from tests.sweeps.studies import MANY_TASKS, TEXT
 from truant.errors import InvalidValue, UnknownName
-from truant.sweeps.folder import locked, results_folder
+from truant.files import locked, output_folder
+from truant.sweeps.folder import results_folder
 from truant.sweeps.study_file import read_study
 
 
 def test_one_sweep_at_a_time_in_a_folder(study):
     with (
-        locked(results_folder(read_study(study), None)),
+        locked(results_folder(read_study(study), None), "sweep"),
         pytest.raises(InvalidValue, match="Another sweep is at work in"),
     ):
         truant.sweep(study)
@@ -35,37 +38,52 @@ def test_bad_folders_and_backends(study, tmp_path):
     with pytest.raises(InvalidValue, match="null byte; choose another"):
         truant.sweep(study, out="a\0b")
     for name in (".lock", "parts"):
-        odd = tmp_path / f"with a {name}"
-        odd.mkdir()
+        odd = results_folder(read_study(study), tmp_path / f"with a {name}")
         (odd / name).touch() if name == "parts" else (odd / name).mkdir()
-        with pytest.raises(InvalidValue, match=rf"as the folder of results: .* \({name}\); choose another"):
+        with pytest.raises(InvalidValue, match=rf"as the folder of results: .*{name}.*; choose another"):
             truant.sweep(study, out=odd)
 
 
 def test_what_is_there_already_is_not_overwritten(study, counted):
-    """Another's page or study in the folder is refused; the study itself, and what a sweep made, are not."""
-    page = study.parent / "index.html"
-    page.write_text("mine")
-    with pytest.raises(InvalidValue, match=r"it has a file index\.html that no sweep made; choose another"):
+    """A folder that others made is refused, whatever it holds; one that a sweep made is not."""
+    with pytest.raises(
+        InvalidValue, match=r"it holds 'study\.toml' and no file \.truant with .*; choose another"
+    ):
         truant.sweep(study, out=study.parent)
-    assert (page.read_text(), counted) == ("mine", [])
-    assert sorted(path.name for path in study.parent.iterdir()) == ["index.html", "study.toml"]
-    page.unlink()
-    other = study.parent / "other.toml"
-    other.write_text(TEXT)
-    with pytest.raises(InvalidValue, match=r"it has a file study\.toml that no sweep made"):
-        truant.sweep(other, out=study.parent)
-    stamp = study.stat().st_mtime_ns
-    truant.sweep(study, out=study.parent)
-    truant.sweep(study, out=study.parent)
-    assert study.stat().st_mtime_ns == stamp
+    assert ([path.name for path in study.parent.iterdir()], counted) == (["study.toml"], [])
+    result = truant.sweep(study)
+    assert (result.folder / ".truant").read_text() == "truant sweep\n"
+    kept = result.folder / "study.toml"
+    stamp = kept.stat().st_mtime_ns
+    truant.sweep(kept, out=result.folder)  # the study itself is an input there, and is left as it is
+    assert kept.stat().st_mtime_ns == stamp
+
+
+def test_a_folder_of_another_kind_is_refused(study, tmp_path):
+    folder = output_folder(tmp_path / "figures", "reproduction")
+    with pytest.raises(
+        InvalidValue, match=r"something else than a sweep \(\.truant says 'truant reproduction'\)"
+    ):
+        truant.sweep(study, out=folder)
+    assert [path.name for path in folder.iterdir()] == [".truant"]
+
+
+def test_a_folder_whose_results_are_an_input_is_refused(study, tmp_path, counted):
+    folder = results_folder(read_study(study), tmp_path / "out")
+    data = folder / "results.parquet"
+    pq.write_table(pa.table({"arm": ["a", "b"] * 20, "y": range(40)}), data)
+    before = data.read_bytes()
+    world = {"name": "table", "set": {"arm": "arm", "outcome": "y"}, "vary": {"data": [str(data)]}}
+    with pytest.raises(InvalidValue, match=r"its file results\.parquet would be written, and is the input"):
+        truant.sweep({"runs": 1, "policies": ["naive-ucb"], "worlds": [world]}, out=folder)
+    assert (data.read_bytes(), counted) == (before, [])
 
 
 def test_a_second_sweep_changes_nothing(study, tmp_path):
     result = truant.sweep(study)
     other = tmp_path / "other.toml"
     other.write_text(MANY_TASKS)
-    with locked(result.folder), pytest.raises(InvalidValue, match="Another sweep is at work"):
+    with locked(result.folder, "sweep"), pytest.raises(InvalidValue, match="Another sweep is at work"):
         truant.sweep(other, out=result.folder)
     assert (result.folder / "study.toml").read_text() == TEXT
 
@@ -73,7 +91,7 @@ def test_a_second_sweep_changes_nothing(study, tmp_path):
 def test_half_written_files_are_removed_and_no_others(study):
     result = truant.sweep(study)
     part = next((result.folder / "parts").glob("*/*.parquet"))
-    strays = [place / f".{'0a' * 16}.part" for place in (result.folder, part.parent)]
+    strays = [place / f".truant-{'0a' * 16}.part" for place in (result.folder, part.parent)]
     own = result.folder / ".my.part"
     for path in (*strays, own):
         path.write_text("half")
@@ -90,5 +108,5 @@ def test_a_full_disk_is_said_and_nothing_is_lost(study, monkeypatch):
         real(self, *arguments, **named)
 
     monkeypatch.setattr(Path, "mkdir", full)
-    with pytest.raises(InvalidValue, match=r"Cannot write '.*\.parquet': No space left on device\."):
+    with pytest.raises(InvalidValue, match=r"folder of results: No space left on device; choose another\."):
         truant.sweep(study)

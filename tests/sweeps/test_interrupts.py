@@ -17,6 +17,7 @@ from truant import registry
 from truant.errors import InvalidValue
 from truant.spec import Spec
 from truant.sweeps import backend as backend_module
+from truant.sweeps import kept_runs
 from truant.sweeps import sweep as lab
 from truant.sweeps import task as task_module
 from truant.sweeps.backend import workers
@@ -49,7 +50,7 @@ def test_ten_kills_and_the_result_is_the_same(tmp_path):
     result = truant.sweep(study)
     assert result.results.read_bytes() == whole.results.read_bytes()
     assert result.rows == whole.rows
-    assert [path for path in folder.rglob(".*") if path.name != ".lock"] == []
+    assert [path for path in folder.rglob(".*") if path.name not in (".lock", ".truant")] == []
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
@@ -158,7 +159,7 @@ def test_an_interrupt_stops_the_threads_that_are_still_at_work(study, monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr(lab, "work", watched)
-    monkeypatch.setattr(task_module.KeptRuns, "write", interrupted)
+    monkeypatch.setattr(kept_runs.KeptRuns, "write", interrupted)
     with pytest.raises(KeyboardInterrupt):
         truant.sweep(study, workers=2)
     assert all(stop[0] == 1 for stop in flags)

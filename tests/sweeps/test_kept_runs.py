@@ -1,8 +1,11 @@
 """What is done is kept under a name for all that decides it, and is not done again."""
 
 import itertools
+import json
 from dataclasses import replace
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 import truant
@@ -79,6 +82,36 @@ def test_a_part_with_a_damaged_name_of_a_column_is_made_again(study, whole, coun
     counted.clear()
     assert truant.sweep(study).results.read_bytes() == whole.results.read_bytes()
     assert sum(len(task.policies) for task in counted) == 2
+
+
+def _rewritten(path, change):
+    """Another's numbers in a sound Parquet file, with the metadata as they were."""
+    table = pq.read_table(path)
+    pq.write_table(table.set_column(0, "regret", change(table["regret"])), path, write_page_checksum=True)
+
+
+def test_a_part_that_was_edited_or_exchanged_is_made_again(study, whole, counted):
+    result = truant.sweep(study)
+    parts = sorted((result.folder / "parts").rglob("*.parquet"))
+    first, second = (path.read_bytes() for path in parts[:2])
+    parts[0].write_bytes(second)
+    parts[1].write_bytes(first)
+    parts[2].write_bytes(parts[3].read_bytes())
+    _rewritten(parts[4], lambda regret: pc.multiply(regret, 2.0))
+    parts[5].write_bytes(b"")
+    pq.write_table(pq.read_table(parts[6]).replace_schema_metadata(None), parts[6])
+    said = json.loads(pq.read_schema(parts[7]).metadata[b"truant"])
+    assert set(said) == {"schema", "truant", "key", "checksum"}
+    assert (said["schema"], said["key"]) == ("truant/sweep-part/1", parts[7].stem)
+    counted.clear()
+    again = truant.sweep(study)
+    assert sum(len(task.policies) for task in counted) == 6
+    assert again.results.read_bytes() == whole.results.read_bytes()
+    assert again.rows == whole.rows
+
+
+def test_how_runs_are_kept_does_not_decide_their_numbers():
+    assert not {"truant.files", "truant.sweeps.kept_runs"} & set(modules_reached("truant.sweeps.task"))
 
 
 def test_data_that_change_while_a_sweep_is_at_work(tmp_path, monkeypatch):

@@ -88,14 +88,12 @@ def analyze(
 
     DATA is a CSV or Parquet file (or a quoted glob of several), or the URL of a database table.
     """
-    from truant.files import output_path
+    from truant.files import check_outputs
     from truant.logs.analyze import analyze as run
+    from truant.logs.inputs import inputs_of
     from truant.logs.log_analysis import PAGES, TABLES
 
-    if html:
-        output_path(html, PAGES)
-    if out:
-        output_path(out, TABLES)
+    check_outputs([(html, PAGES), (out, TABLES)], inputs_of(data))
     if range_ is not None and len(range_) != 2:
         raise click.BadParameter("--range takes two numbers, e.g. 0,1.")
     result = run(

@@ -91,17 +91,14 @@ def simulate(
     Every policy faces the same instances, so that differences are paired. The result is a table, and a
     chart, a file or JSON for those who ask.
     """
-    from truant.files import CHARTS, TABLES, output_path
+    from truant.files import CHARTS, TABLES, check_outputs, named_files
     from truant.spec import Spec, parse_parameters
 
+    of_world = Spec.parse(world, **parse_parameters(settings))
     # before the work: a long simulation must not end in a file that cannot be written
-    if chart:
-        output_path(chart, CHARTS)
-    if out:
-        output_path(out, TABLES)
+    check_outputs([(chart, CHARTS), (out, TABLES)], named_files(of_world.parameters.values()))
     from truant.lab.simulate import simulate as run
 
-    of_world = Spec.parse(world, **parse_parameters(settings))
     try:
         simulation = run(
             of_world,

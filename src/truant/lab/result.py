@@ -46,6 +46,7 @@ class Simulation:
     estimates : (P, R, arms) final estimate of each arm's mean, NaN where there is none.
     means : (R, arms) true means.
     nanoseconds : (P, R) CPU time of the loop.
+    inputs : paths of the files that the world was read from, which `save` refuses to write; not saved.
     """
 
     world: str
@@ -61,6 +62,7 @@ class Simulation:
     nanoseconds: FloatArray
     delay: int = 0
     minimize: bool = False
+    inputs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # as a file would give them back: tuples are lists, numpy numbers are numbers

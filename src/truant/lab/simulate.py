@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from truant.errors import InvalidValue
+from truant.files import named_files
 from truant.lab.result import Simulation
 from truant.play.run import Plan, RunResult, checkpoints, cores, play, rounds_late
 from truant.policies import Policy, named
@@ -81,6 +82,7 @@ def simulate(
         estimates=_gather(finished, _estimates),
         means=np.stack([run[0].means for run in finished]),
         nanoseconds=_gather(finished, lambda result: np.array(result.nanoseconds)),
+        inputs=_inputs(plan.world),
     )
 
 
@@ -114,6 +116,13 @@ def plan_of(
     delay = rounds_late(delay, horizon)
     switch("minimize", minimize)
     return Plan(world, built, horizon, seed, checkpoints(horizon), delay, minimize)
+
+
+def _inputs(world: World | Spec) -> tuple[str, ...]:
+    """The files that a world was read from."""
+    if isinstance(world, Spec):
+        return named_files(world.parameters.values())
+    return named_files([getattr(world, "inputs", ())])
 
 
 def _listed(policies: object) -> list[Policy | Spec | str]:

@@ -23,7 +23,7 @@ _SHARED = ("world", "parameters", "horizon", "delay", "minimize", "seed", "polic
 
 def save(simulation: Simulation, path: str | os.PathLike[str]) -> Path:
     """Write a simulation to a .parquet file, whole or not at all."""
-    target = output_path(path, TABLES)
+    target = output_path(path, TABLES, simulation.inputs)
     policies, runs = len(simulation.policies), simulation.runs
     shared = {name: getattr(simulation, name) for name in _SHARED}
     shared["rounds"] = simulation.rounds.tolist()

@@ -12,8 +12,9 @@ from rich.console import Console, ConsoleOptions, RenderResult
 
 from truant.analysis.words import chances_sentence
 from truant.documents import document
+from truant.files import output_path
 from truant.logs.log import Log
-from truant.logs.log_analysis import LogAnalysis, about_sentences, save_table
+from truant.logs.log_analysis import PAGES, LogAnalysis, about_sentences, save_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +39,7 @@ class AnalysisBy:
     source: str
     columns: dict[str, Any]
     log: Log = field(repr=False)  # of all groups together
+    inputs: tuple[str, ...] = ()  # paths and patterns of the files that were read, which are never written
 
     @property
     def title(self) -> str:
@@ -86,13 +88,14 @@ class AnalysisBy:
         return pa.concat_tables(tables, promote_options="permissive")
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write `table()` as .csv or .parquet."""
-        return save_table(self.table(), path, "analysis-by-table")
+        """Write `table()` as .csv or .parquet; refused if the log was read from there."""
+        return save_table(self.table(), path, "analysis-by-table", self.inputs)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write one page with a table of all groups and the analysis of each, which needs no network."""
         from truant.report.analysis_by import save_page_by
 
+        output_path(path, PAGES, self.inputs)
         return save_page_by(
             self._analyses(), self._reasons(), path, by=self.by, title=self.title, about=self.about
         )

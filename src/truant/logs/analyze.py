@@ -12,6 +12,7 @@ from truant.analysis import Labels, analyze_counts
 from truant.analysis.analysis import check_options
 from truant.errors import InvalidValue
 from truant.logs.analysis_by import AnalysisBy, LeftOut
+from truant.logs.inputs import inputs_of
 from truant.logs.log import Log
 from truant.logs.log_analysis import LogAnalysis
 from truant.logs.read import read
@@ -55,6 +56,7 @@ def analyze(
     by : a column; the analysis is made for each of its values, at most 50, and the result has them as `groups`.
     """
     mediators = [mediator] if isinstance(mediator, str) else list(mediator)
+    inputs = inputs_of(data)
     log = read(
         data,
         arm=arm,
@@ -76,6 +78,7 @@ def analyze(
         level=level,
         control=None if control is None else str(control),
         expected_split=expected_split,
+        inputs=inputs,
     )
     return asked.analyzed(log) if by is None else asked.analyzed_by(log, by)
 
@@ -90,6 +93,7 @@ class Asked:
     level: float
     control: str | None
     expected_split: Sequence[float] | None
+    inputs: tuple[str, ...]
 
     def analyzed(self, log: Log) -> LogAnalysis:
         """The analysis of a log, whole or the group of one value."""
@@ -113,6 +117,7 @@ class Asked:
             filters=log.filters,
             filtered_out=log.filtered_out,
             notes=log.notes,
+            inputs=self.inputs,
         )
 
     def analyzed_by(self, log: Log, by: str) -> AnalysisBy:
@@ -133,7 +138,13 @@ class Asked:
         if not groups:
             raise InvalidValue(f"None of the groups of {by!r} can be analysed: {left_out[0].reason}")
         return AnalysisBy(
-            by=by, groups=groups, left_out=tuple(left_out), log=log, source=self.source, columns=self.columns
+            by=by,
+            groups=groups,
+            left_out=tuple(left_out),
+            log=log,
+            source=self.source,
+            columns=self.columns,
+            inputs=self.inputs,
         )
 
 

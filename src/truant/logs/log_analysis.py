@@ -44,6 +44,7 @@ class LogAnalysis:
     filters: tuple[str, ...] = ()  # of which all are true in every row
     filtered_out: int = 0  # rows of the source that they left out
     notes: tuple[str, ...] = ()  # how values were read
+    inputs: tuple[str, ...] = ()  # paths and patterns of the files that were read, which are never written
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -168,13 +169,14 @@ class LogAnalysis:
         return self.analysis.table()
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write `table()` as .csv or .parquet."""
-        return save_table(self.table(), path, "analysis-table")
+        """Write `table()` as .csv or .parquet; refused if the log was read from there."""
+        return save_table(self.table(), path, "analysis-table", self.inputs)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write one page with charts and plain sentences, which needs no network."""
         from truant.report import save_page
 
+        output_path(path, PAGES, self.inputs)
         return save_page(self.analysis, path, title=self.title, about=self.about)
 
     def _repr_html_(self) -> str:
@@ -210,9 +212,11 @@ def about_sentences(
     return [*sentences, *log.notes]
 
 
-def save_table(table: pa.Table, path: str | os.PathLike[str], kind: str) -> Path:
-    """Write a table as .csv or .parquet, whole or not at all."""
-    target = output_path(path, TABLES)
+def save_table(
+    table: pa.Table, path: str | os.PathLike[str], kind: str, inputs: tuple[str, ...] = ()
+) -> Path:
+    """Write a table as .csv or .parquet, whole or not at all; refused if it is one of the inputs."""
+    target = output_path(path, TABLES, inputs)
     with written_whole(target) as temporary:
         if target.suffix.lower() == ".csv":
             write_csv(table, temporary)

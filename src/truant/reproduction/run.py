@@ -14,7 +14,7 @@ from truant.charts import save_pictures
 from truant.charts.panels import RegretPanel, panels_picture
 from truant.documents import document
 from truant.errors import MissingExtra, unknown
-from truant.files import output_folder, output_path, written_whole
+from truant.files import locked, output_folder, written_whole
 from truant.lab.simulate import plan_of
 from truant.lab.versions import versions
 from truant.report.document import write_page
@@ -94,9 +94,20 @@ def reproduce(
         "seed": whole_number("seed", seed, at_least=0),
         "threads": None if threads is None else whole_number("threads", threads, at_least=1),
     }
-    folder = output_folder(out)
-    for name in (DATA, SUMMARY, PAGE):
-        output_path(folder / name, (Path(name).suffix,))
+    folder = output_folder(out, "reproduction", [DATA, SUMMARY, PAGE, *_pictures(wanted)])
+    with locked(folder, "reproduction"):
+        return _reproduced(wanted, left_out, settings, folder, start, progress)
+
+
+def _reproduced(
+    wanted: list[Figure],
+    left_out: dict[str, str],
+    settings: dict[str, Any],
+    folder: Path,
+    start: float,
+    progress: bool | None,
+) -> Reproduction:
+    """Make the figures and write everything."""
     results, done = Results(), list[FinishedFigure]()
     try:
         with progress_bar("reproducing (the first time compiles, too)", progress) as tell:
@@ -121,6 +132,15 @@ def _finish(figure: Figure, results: Results, folder: Path) -> FinishedFigure:
     panels = panels_of(figure, results)
     _draw(figure, panels, results, folder)
     return FinishedFigure(figure, verdicts, reproduced(figure, panels, results, verdicts))
+
+
+def _pictures(figures: Sequence[Figure]) -> list[str]:
+    return [
+        picture_name(figure, version, kind)
+        for figure in figures
+        for version in figure.versions
+        for kind in PICTURES
+    ]
 
 
 def _draw(figure: Figure, panels: dict[str, list[RegretPanel]], results: Results, folder: Path) -> None:

@@ -19,9 +19,10 @@ from truant.files import written_whole
 from truant.lab.versions import versions
 from truant.play.regret import paired_difference, summarize_regret
 from truant.setting import FloatArray
+from truant.sweeps.kept_runs import KeptRuns
 from truant.sweeps.study import Choice, Study, policy_of
 from truant.sweeps.table import Writer, parameter_columns, place_of, summary_table
-from truant.sweeps.task import KeptRuns, Task
+from truant.sweeps.task import Task
 from truant.sweeps.words import verdict
 
 if TYPE_CHECKING:

@@ -12,15 +12,17 @@ from typing import Any
 import numpy as np
 
 from truant.errors import TruantError
+from truant.files import locked
 from truant.play.run import play
 from truant.setting import IntArray
 from truant.spec import Spec
 from truant.sweeps.backend import LostWorker, workers
-from truant.sweeps.folder import locked, prepared, results_folder
+from truant.sweeps.folder import prepared, results_folder
+from truant.sweeps.kept_runs import KeptRuns
 from truant.sweeps.result import SweepResult, gather
 from truant.sweeps.study import Study, check, plan_at
 from truant.sweeps.study_file import read_study, study_of
-from truant.sweeps.task import Columns, KeptRuns, Task, tasks, work
+from truant.sweeps.task import Columns, Task, tasks, work
 from truant.terminal.progress import progress_bar
 
 NAMED = 4  # tasks in the sentence about lost workers
@@ -51,7 +53,7 @@ def sweep(
     study = _read(study)
     start = time.monotonic()
     fingerprints = check(study)
-    with locked(results_folder(study, out)) as folder:
+    with locked(results_folder(study, out), "sweep") as folder:
         kept = prepared(folder, study)
         everything = list(tasks(study, fingerprints))
         left = [task for task in (kept.missing(task) for task in everything) if task is not None]

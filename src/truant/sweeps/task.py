@@ -1,4 +1,4 @@
-"""The tasks of a sweep: some runs of some policies at one point; what each leaves, and where it is kept."""
+"""The tasks of a sweep: some runs of some policies at one point, and what each leaves."""
 
 from __future__ import annotations
 
@@ -6,18 +6,13 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 import numba
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from truant import registry
 from truant.errors import InvalidValue
-from truant.files import written_whole
 from truant.fingerprint import code_fingerprint
 from truant.play.run import play
 from truant.policies.policy import parts_of
@@ -26,8 +21,7 @@ from truant.spec import Spec
 from truant.sweeps.study import Point, Study, at, fingerprint, plan_at
 
 RUNS = 100  # of a task, at least: less would cost more to hand out than to do
-COLUMNS = ("regret", "regret_first_half", "best_arm_share", "nanoseconds")  # of a file, a row per run
-SCHEMA = pa.schema([(name, pa.float64()) for name in COLUMNS])
+COLUMNS = ("regret", "regret_first_half", "best_arm_share", "nanoseconds")  # a row per run
 
 Columns = dict[str, FloatArray]
 
@@ -109,40 +103,6 @@ def work(number: int, task: Task, stop: IntArray | None = None) -> tuple[int, di
             "Run the sweep again."
         )
     return number, done
-
-
-@dataclass(frozen=True)
-class KeptRuns:
-    """The folder of what is done: a Parquet file for each policy of each task, whole or not there."""
-
-    folder: Path
-
-    def path(self, key: str) -> Path:
-        """Where the runs of that key are kept."""
-        return self.folder / key[:2] / f"{key}.parquet"
-
-    def missing(self, task: Task) -> Task | None:
-        """What is left to do of a task; None if nothing is."""
-        left = tuple(policy for policy in task.policies if self.read(task, policy) is None)
-        return replace(task, policies=left) if left else None
-
-    def write(self, task: Task, done: dict[Spec, Columns]) -> None:
-        """Keep what a task left."""
-        for policy, columns in done.items():
-            path = self.path(task.key(policy))
-            with written_whole(path) as temporary:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                pq.write_table(pa.table(columns), temporary, compression="zstd", write_page_checksum=True)
-
-    def read(self, task: Task, policy: Spec) -> Any | None:
-        """The columns of a policy's runs; None if they are not there, or damaged."""
-        path = self.path(task.key(policy))
-        try:
-            table = pq.ParquetFile(path, page_checksum_verification=True).read() if path.exists() else None
-        except (OSError, pa.ArrowException, UnicodeDecodeError):
-            return None
-        whole = table is not None and table.num_rows == task.runs and table.schema.equals(SCHEMA)
-        return table if whole else None
 
 
 @functools.cache

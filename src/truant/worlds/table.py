@@ -61,9 +61,12 @@ def from_table(
     range : lowest and highest outcome that policies are told; those observed unless given.
     minimize : the best arm is the one with the lowest mean: costs, churn, deaths.
     """
-    return replay_of(data, arm=arm, outcome=outcome, mediator=mediator, levels=levels, range=range).world(
+    world = replay_of(data, arm=arm, outcome=outcome, mediator=mediator, levels=levels, range=range).world(
         gamma, mediator_gamma, minimize
     )
+    if isinstance(data, str | os.PathLike):  # so that results are not written to it
+        vars(world)["inputs"] = (os.path.abspath(os.path.expanduser(data)),)
+    return world
 
 
 def table(

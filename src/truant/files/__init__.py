@@ -1,0 +1,19 @@
+"""Outputs: what may be written where is said before the work begins; files are written whole or not at all."""
+
+from truant.files.folders import locked, output_folder, unfit_folder
+from truant.files.inputs import named_files
+from truant.files.outputs import CHARTS, TABLES, check_outputs, output_path
+from truant.files.writing import remove_unfinished, written_whole
+
+__all__ = [
+    "CHARTS",
+    "TABLES",
+    "check_outputs",
+    "locked",
+    "named_files",
+    "output_folder",
+    "output_path",
+    "remove_unfinished",
+    "unfit_folder",
+    "written_whole",
+]

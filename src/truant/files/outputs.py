@@ -1,0 +1,97 @@
+"""Refuses an output file that cannot or must not be written, before the work begins."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from truant.errors import InvalidValue
+from truant.files.inputs import input_of, same_file
+
+CHARTS = (".png", ".svg", ".html")
+TABLES = (".parquet",)
+
+_KINDS = {
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def check_outputs(
+    wanted: Iterable[tuple[str | os.PathLike[str] | None, Sequence[str]]], inputs: Iterable[str] = ()
+) -> None:
+    """Refuse the outputs of one command, before its work, if one cannot be written or destroys an input or another.
+
+    Parameters
+    ----------
+    wanted : path and possible endings of each output; a path may be None.
+    inputs : paths and patterns of what is read.
+    """
+    inputs = tuple(inputs)
+    targets = [output_path(path, suffixes, inputs) for path, suffixes in wanted if path is not None]
+    for first, second in itertools.combinations(targets, 2):
+        if same_file(first, second):
+            raise InvalidValue(
+                f"Cannot write both {os.fspath(first)!r} and {os.fspath(second)!r}: they are one file; name two."
+            )
+
+
+def output_path(path: str | os.PathLike[str], suffixes: Sequence[str], inputs: Iterable[str] = ()) -> Path:
+    """The path, if a file of one of these kinds can be written there; or raises InvalidValue.
+
+    Parameters
+    ----------
+    path : of the output; a file that is there is replaced, unless it is an input or no ordinary file.
+    suffixes : endings that it may have.
+    inputs : paths and patterns of what was read.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidValue(f"A file name is needed, got {path!r}.")
+    target, name = Path(path), os.fspath(path)
+    if "\0" in name or len(os.fsencode(target.name)) > 255:
+        raise InvalidValue(f"{name[:60]!r} cannot be a file name: it is too long, or has a NUL character.")
+    if target.suffix.lower() not in suffixes:
+        *others, last = suffixes
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise InvalidValue(f"The file name must end in {listed}, got {name!r}.")
+    refuse_unwritable(target)
+    if (found := input_of(target, inputs)) is not None:
+        raise InvalidValue(f"Cannot write {name!r}: {_why(target, found)}; choose another name or folder.")
+    return target
+
+
+def refuse_unwritable(target: Path) -> None:
+    """Raise InvalidValue unless a file can be written there, which replaces no more than an ordinary file."""
+    name = os.fspath(target)
+    try:
+        status = target.lstat() if os.path.lexists(target) else None
+        folder_there = target.parent.is_dir()
+    except OSError as error:  # a path that is too long, or a folder that may not be entered
+        raise InvalidValue(f"Cannot write {name[:60]!r}: {error.strerror}; choose another name.") from None
+    if status is not None and stat.S_ISDIR(status.st_mode):
+        raise InvalidValue(f"Cannot write {name!r}: it is a folder; name a file in it.")
+    if status is not None and not stat.S_ISREG(status.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no ordinary file")
+        raise InvalidValue(f"Cannot write {name!r}: it is {kind}; name an ordinary file.")
+    if not folder_there:
+        folder = os.fspath(target.parent)
+        raise InvalidValue(f"Cannot write {name!r}: the folder {folder!r} does not exist; make it first.")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise InvalidValue(f"Cannot write {name!r}: the folder is not writable; choose another.")
+    if status is not None and not os.access(target, os.W_OK):
+        raise InvalidValue(
+            f"Cannot write {name!r}: the file that is there is not writable; choose another name."
+        )
+
+
+def _why(target: Path, found: str) -> str:
+    if not target.exists():
+        return f"the input {found!r} would include it when it is read again"
+    same = os.path.abspath(target) == found
+    return "it is an input of this command" if same else f"it is the input {found!r} or a part of it"

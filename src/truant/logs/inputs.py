@@ -1,0 +1,35 @@
+"""Which local files a log is read from, so that no output takes the place of one."""
+
+from __future__ import annotations
+
+import glob
+import os
+from typing import Any
+from urllib.parse import unquote
+
+from truant.logs.files import CSV, PARQUET
+
+
+def inputs_of(data: Any) -> tuple[str, ...]:
+    """Absolute paths of the files that `data` names, and patterns where it names a folder or a pattern.
+
+    A file too many does no harm: whether `data` can be read is found out by reading it.
+    """
+    text = os.fspath(data) if isinstance(data, str | os.PathLike) else None
+    if not isinstance(text, str) or "\0" in text:
+        return ()
+    if "://" in text:
+        return _of_url(text)
+    path = os.path.abspath(os.path.expanduser(text))
+    if os.path.isdir(path):
+        return tuple(os.path.join(glob.escape(path), "**", f"*{ending}") for ending in CSV + PARQUET)
+    return (path,)
+
+
+def _of_url(url: str) -> tuple[str, ...]:
+    """The file of a database: after three slashes it is beside us or from the root, whichever is there."""
+    place = url.partition("://")[2]
+    place = (place.rpartition("::")[0] or place).partition("?")[0]
+    spellings = {spelling.lstrip("/") for spelling in (place, unquote(place))}
+    paths = {os.path.abspath(path) for path in spellings} | {f"/{path}" for path in spellings}
+    return tuple(sorted(path for path in paths if os.path.isfile(path)))

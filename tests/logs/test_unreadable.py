@@ -78,7 +78,9 @@ def test_databases_that_cannot_be_read(tmp_path, postgres):
         "postgresql://me:secret@127.0.0.1:1/shop::visits", "Cannot read postgresql://127.0.0.1:1/shop: "
     )
     assert "secret" not in said
-    assert_refused("nosuch://host/db::visits", "Cannot read nosuch://host/db: ")
+    assert_refused(
+        "postgress://host/db::visits", "Unknown kind of database 'postgress'; did you mean 'postgres'?"
+    )
 
 
 def test_a_missing_driver_names_the_extra(monkeypatch):

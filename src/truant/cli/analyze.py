@@ -61,6 +61,10 @@ def _complete_assumptions(
     help="Rows to keep, as in \"country = 'DE' and age >= 18\"; may be repeated.",
 )
 @click.option("--by", metavar="COLUMN", help="The analysis for each value of this column, on one page.")
+@click.option(
+    "--encoding", metavar="NAME", help="Of CSV files, e.g. latin-1, cp1252 or utf-16.  [default: utf-8]"
+)
+@click.option("--partitioned", is_flag=True, help="Folder names such as day=3 are columns, too.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page with charts: .html.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the estimates: .csv or .parquet.")
 @as_json
@@ -80,6 +84,8 @@ def analyze(
     minimize: bool,
     filter: tuple[str, ...],
     by: str | None,
+    encoding: str | None,
+    partitioned: bool,
     html: Path | None,
     out: Path | None,
     as_json: bool,
@@ -112,6 +118,8 @@ def analyze(
         minimize=minimize,
         filter=filter,
         by=by,
+        encoding=encoding,
+        partitioned=partitioned,
     )
     written = [result.save(out)] if out else []
     written += [result.report(html)] if html else []

@@ -48,7 +48,7 @@ def load(path: str | os.PathLike[str]) -> Simulation:
     try:
         if not Path(path).is_file():
             raise InvalidValue(f"There is no file {name!r}.")
-        table = pq.read_table(Path(path), page_checksum_verification=True)
+        table = pq.read_table(Path(path), page_checksum_verification=True, partitioning=None)
     except (OSError, pa.ArrowException) as error:
         raise InvalidValue(
             f"Cannot read {name!r} as a Parquet file; it may be damaged or another kind."

@@ -35,6 +35,8 @@ def analyze(
     minimize: bool = False,
     filter: str | Sequence[str] = (),
     by: str | None = None,
+    encoding: str | None = None,
+    partitioned: bool = False,
 ) -> LogAnalysis | AnalysisBy:
     """What each arm of a table with holes is worth under each assumption, and how far to believe it.
 
@@ -54,6 +56,8 @@ def analyze(
     minimize : the best arm is the one with the lowest mean: costs, churn, deaths.
     filter : which rows to keep, as in "country = 'DE' and age >= 18"; of several, all must be true.
     by : a column; the analysis is made for each of its values, at most 50, and the result has them as `groups`.
+    encoding : of CSV files, such as latin-1, cp1252 or utf-16; UTF-8 unless given.
+    partitioned : folder names such as `day=3` are columns, too; they are not unless asked for.
     """
     mediators = [mediator] if isinstance(mediator, str) else list(mediator)
     inputs = inputs_of(data)
@@ -69,6 +73,8 @@ def analyze(
         minimize=minimize,
         filter=filter,
         by=by,
+        encoding=encoding,
+        partitioned=partitioned,
     )
     columns = {"arm": arm, "outcome": outcome, "mediator": mediators, "observed": observed}
     asked = Asked(

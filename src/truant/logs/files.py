@@ -4,35 +4,145 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from truant.errors import InvalidValue
+from truant.errors import InvalidValue, TruantError
+from truant.logs.partitions import check_partitions
+from truant.tables.csv_errors import explained
+from truant.tables.csv_files import csv_query, look_at
+from truant.tables.encodings import check_encoding
+from truant.tables.engine import as_ibis, as_pattern, lock, open_in_memory, private_folder, quoted
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-REMOTE = ("http://", "https://", "s3://", "gs://", "hf://")
+
+
+@dataclass(frozen=True)
+class OpenFiles:
+    """Files as one table, with the names of its columns as the files spell them."""
+
+    table: ir.Table
+    columns: tuple[str, ...]
+    backend: Any
+    untyped: bool  # text only, in which numbers are to be recognised
+    explain: Callable[[Exception], TruantError | None]
+    clean_up: Callable[[], None]
 
 
 def find_files(name: str) -> list[str]:
     """The files that a path, a folder or a pattern such as `logs/*.parquet` stands for; or raises InvalidValue."""
     if "\0" in name or not name.strip():
         raise InvalidValue(f"A file name is needed, got {name!r}.")
-    path = Path(name).expanduser()
-    if name.startswith(REMOTE):
-        found = [name]
-    elif path.is_dir():
-        found = sorted(os.fspath(p) for p in path.rglob("*") if _kind(p.name) and p.is_file())
-    elif path.exists():
-        found = [os.fspath(path)]
-    else:
-        found = sorted(p for p in glob.glob(os.fspath(path), recursive=True) if os.path.isfile(p))
-    if not found:
-        raise InvalidValue(_nothing_there(name, path))
+    try:
+        path = Path(name).expanduser()
+        found = _found(path)
+        if not found:
+            raise InvalidValue(_nothing_there(name, path))
+        _check_kinds(found)
+        _check_each(found)
+    except (
+        OSError,
+        RuntimeError,
+    ) as error:  # a name too long, a folder that may not be entered, no such home
+        said = getattr(error, "strerror", None) or error
+        raise InvalidValue(f"The file {name[:60]!r} cannot be read: {said}; check the path.") from None
+    return found
+
+
+def open_files(files: Sequence[str], encoding: str | None, partitioned: bool) -> OpenFiles:
+    """The files as one table of a connection that reads nothing else; or raises InvalidValue."""
+    untyped = _kind(files[0]) == "csv"
+    if encoding is not None and not untyped:
+        raise InvalidValue("encoding is for CSV files, Parquet files have none; leave it out.")
+    plain = check_encoding("utf-8" if encoding is None else encoding)
+    folder = tempfile.mkdtemp(dir=private_folder())
+    connection = None
+    try:
+        paths = [os.path.abspath(file) for file in files]
+        named = zip(paths, files, strict=True) if untyped else ()
+        csvs = [look_at(path, name, plain, folder) for path, name in named]
+        connection = open_in_memory(paths)
+        if untyped:
+            query, columns = csv_query(csvs, partitioned)
+        else:
+            query, columns = _parquet_query(paths, files, partitioned)
+        if partitioned:
+            check_partitions(paths, (*columns, *(f"column {i}" for i in range(len(columns)))))
+        connection.execute(f"CREATE TEMP VIEW log AS {query}")
+        backend = as_ibis(connection)
+        lock(connection)
+        table = backend.table("log")
+    except BaseException as error:
+        if connection is not None:
+            connection.close()
+        shutil.rmtree(folder, ignore_errors=True)
+        known = explained(error, csvs) if connection is not None and isinstance(error, Exception) else None
+        if known is not None:
+            raise known from error
+        raise
+    return OpenFiles(
+        table,
+        (*columns, *table.columns[len(columns) :]),
+        backend,
+        untyped,
+        lambda error: explained(error, csvs),
+        lambda: shutil.rmtree(folder, ignore_errors=True),
+    )
+
+
+def _parquet_query(
+    paths: Sequence[str], names: Sequence[str], partitioned: bool
+) -> tuple[str, tuple[str, ...]]:
+    """The query for Parquet files, and the names of their columns; DuckDB renames those that differ in case only."""
+    import pyarrow.parquet
+
+    columns = [tuple(pyarrow.parquet.read_schema(path).names) for path in paths]
+    for name, other in zip(names, columns, strict=True):
+        if set(other) != set(columns[0]):
+            differing = sorted(set(other) ^ set(columns[0]))[0]
+            raise InvalidValue(
+                f"Files of a log must have the same columns: {differing!r} is in only one of {names[0]!r} and {name!r}."
+            )
+    listed = ", ".join(quoted(as_pattern(path)) for path in paths)
+    # Parquet's statistics leave NaN out, and DuckDB would believe them that there is none (duckdb #25521);
+    # by name, so that a column of whole numbers in the first file does not round those of the next
+    options = (
+        f"can_have_nan = true, hive_partitioning = {str(partitioned).lower()}, "
+        f"union_by_name = {str(len(paths) > 1).lower()}"
+    )
+    return f"SELECT * FROM read_parquet([{listed}], {options})", columns[0]
+
+
+def _found(path: Path) -> list[str]:
+    if path.is_dir():
+        # links to folders are not followed, so that no loop can hold us up
+        below = (p.relative_to(path) for p in path.rglob("*") if _kind(p.name))
+        return sorted(os.fspath(path / p) for p in below if not _hidden(p.parts) and (path / p).is_file())
+    if path.exists():
+        return [os.fspath(path)]
+    text = os.fspath(path)
+    if "**" in text:
+        root = Path(path.anchor)
+        pattern = os.path.relpath(text, root) if path.anchor else text
+        hits: Iterable[Path] = (p for p in root.glob(pattern) if not _hidden(p.relative_to(root).parts))
+        return sorted(os.fspath(p) for p in hits if p.is_file())
+    return sorted(p for p in glob.glob(text) if os.path.isfile(p))
+
+
+def _hidden(parts: Sequence[str]) -> bool:
+    """Of another program or half-written: .ipynb_checkpoints, _temporary, ._log.csv."""
+    return any(part.startswith((".", "_")) for part in parts)
+
+
+def _check_kinds(found: Sequence[str]) -> None:
     kinds = {_kind(file) for file in found}
     if len(kinds) > 1 or kinds == {None}:
         came = sorted({os.path.basename(file) for file in found})
@@ -40,50 +150,29 @@ def find_files(name: str) -> list[str]:
             f"A log must be files of one kind that end in {', '.join(CSV + PARQUET)}; "
             f"got {', '.join(came[:3])}{' ...' if len(came) > 3 else ''}."
         )
+
+
+def _check_each(found: Sequence[str]) -> None:
+    """Plain files that hold something, each of them once."""
+    seen: dict[tuple[int, int], str] = {}
     for file in found:
-        if not file.startswith(REMOTE) and os.path.getsize(file) == 0:
+        if not os.path.isfile(file):
+            raise InvalidValue(
+                f"Cannot read {file!r}: it is a device or a pipe; write its rows to a file first."
+            )
+        status = os.stat(file)
+        if status.st_size == 0:
             raise InvalidValue(f"Cannot read {file!r}: it is empty; a log needs a header and rows.")
-    return found
-
-
-def open_files(connection: Any, files: Sequence[str]) -> tuple[ir.Table, tuple[str, ...]]:
-    """The table of the files, and the names of its columns as the files spell them.
-
-    DuckDB renames a column that occurs twice (also if only the case differs), hence the second look at the names.
-    """
-    # DuckDB would read a path as a pattern: what was found is meant as it is
-    paths = [file if file.startswith(REMOTE) else glob.escape(file) for file in files]
-    if _kind(files[0]) == "parquet":
-        # Parquet's statistics leave NaN out, and DuckDB would believe them that there is none (duckdb #25521)
-        table = connection.read_parquet(paths, can_have_nan=True)
-        names = _parquet_names(files[0])
-    else:
-        # all as text: a type guessed from the first rows would fail on a later "NA"
-        table = connection.read_csv(paths, header=True, all_varchar=True)
-        head = connection.read_csv(paths[:1], header=False, all_varchar=True).limit(1)
-        names = [name or "" for name in connection.to_pyarrow(head).to_pylist()[0].values()]
-    if len(names) > len(table.columns):
-        names = []
-    # folders such as day=3/ add columns of their own at the end
-    return table, (*names, *table.columns[len(names) :])
-
-
-def untyped(files: Sequence[str]) -> bool:
-    """Whether the files hold text only, in which numbers are to be recognised."""
-    return _kind(files[0]) == "csv"
+        other = seen.setdefault((status.st_dev, status.st_ino), file)
+        if other != file:
+            raise InvalidValue(
+                f"{other!r} and {file!r} are the same file, whose rows would count twice; remove the link."
+            )
 
 
 def _kind(name: str) -> str | None:
     name = name.lower()
     return "parquet" if name.endswith(PARQUET) else "csv" if name.endswith(CSV) else None
-
-
-def _parquet_names(file: str) -> list[str]:
-    if file.startswith(REMOTE):
-        return []
-    import pyarrow.parquet
-
-    return list(pyarrow.parquet.read_schema(file).names)
 
 
 def _nothing_there(name: str, path: Path) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
+from truant.errors import UnknownName
 from truant.logs import query
 from truant.logs.aggregate import assemble, collect
 from truant.logs.checks import check_types
@@ -15,7 +17,7 @@ from truant.logs.groups import divided
 from truant.logs.keep import filter_columns, keep, selected_on_outcome
 from truant.logs.log import Log
 from truant.logs.source import Source, find
-from truant.logs.values import Rules
+from truant.logs.values import NUMBER, Rules
 from truant.setting import switch
 from truant.tables.request import Request, understand
 
@@ -33,6 +35,8 @@ def read(
     minimize: bool = False,
     filter: str | Sequence[str] = (),
     by: str | None = None,
+    encoding: str | None = None,
+    partitioned: bool = False,
 ) -> Log:
     """Reduce a log of any size to counts, in one scan where it lives.
 
@@ -49,12 +53,25 @@ def read(
     minimize : the best arm is the one with the lowest mean.
     filter : which rows to keep, as in "country = 'DE' and age >= 18"; of several, all must be true.
     by : column whose values divide the log into groups, at most 50.
+    encoding : of CSV files, such as latin-1 or utf-16; UTF-8 unless given.
+    partitioned : folder names such as `day=3` are columns, too.
     """
     switch("minimize", minimize)
-    with closing(find(data)) as source:
-        request = understand(source.columns, arm, outcome, mediator, observed, levels, range, by=by)
+    with closing(find(data, encoding=encoding, partitioned=partitioned)) as source:
+        try:
+            request = understand(source.columns, arm, outcome, mediator, observed, levels, range, by=by)
+        except UnknownName as error:
+            raise _advising(error, source) from None
         filters = filters_of(filter)
         return _reduced(source, request, missing_values, filters, minimize)
+
+
+def _advising(error: UnknownName, source: Source) -> UnknownName:
+    """With a hint where the header seems to be a row."""
+    numbers = [name for name in source.columns if source.untyped and re.fullmatch(NUMBER, name.strip())]
+    if not numbers:
+        return error
+    return error.advising(f"The first line must name the columns; here it holds {numbers[0]!r}.")
 
 
 def _reduced(

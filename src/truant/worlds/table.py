@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import glob
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,9 @@ import numpy as np
 
 from truant.errors import InvalidValue
 from truant.tables.arrow import KINDS, columns_of
+from truant.tables.csv_errors import explained
+from truant.tables.csv_files import CsvFile, csv_query, look_at
+from truant.tables.engine import open_in_memory
 from truant.tables.request import Request, understand
 from truant.worlds.discrete import DiscreteWorld
 from truant.worlds.real import RealWorld
@@ -155,7 +157,7 @@ def _columns(path: str, stamp: Stamp) -> tuple[str, ...]:
             import pyarrow.parquet
 
             return tuple(pyarrow.parquet.read_schema(path).names)
-        return tuple(_csv(path).columns)
+        return _csv(path).columns
 
 
 @functools.lru_cache(maxsize=8)
@@ -166,19 +168,19 @@ def _replay_of_file(path: str, stamp: Stamp, request: Request) -> Replay:
         if typed:
             import pyarrow.parquet
 
-            table = pyarrow.parquet.read_table(path, columns=list(names.values()))
+            table = pyarrow.parquet.read_table(path, columns=list(names.values()), partitioning=None)
         else:
-            import duckdb
-
-            table = _csv(path).select(*map(duckdb.ColumnExpression, names.values())).to_arrow_table()
+            file = _csv(path)
+            places = [f'"column {file.columns.index(name)}"' for name in names.values()]
+            with closing(open_in_memory([path])) as connection:
+                query = f"SELECT {', '.join(places)} FROM ({csv_query([file])[0]})"
+                table = connection.sql(query).to_arrow_table()
     return tally(table.rename_columns(list(names)), request, untyped=not typed)
 
 
-def _csv(path: str) -> Any:
+def _csv(path: str) -> CsvFile:
     """All as text, read as `analyze` reads it, whatever the separator."""
-    import duckdb
-
-    return duckdb.connect().read_csv(glob.escape(path), header=True, all_varchar=True)
+    return look_at(path, path, "utf-8", "")
 
 
 @contextmanager
@@ -190,6 +192,9 @@ def _plain_errors(path: str) -> Iterator[None]:
     try:
         yield
     except (duckdb.Error, pyarrow.ArrowException, OSError) as error:
+        known = explained(error, [_csv(path)]) if isinstance(error, duckdb.Error) else None
+        if known is not None:
+            raise known from error
         said = str(error).strip().partition("\n")[0].rstrip(".:;")
         raise InvalidValue(f"Cannot read {path!r}: {said}; check that it is whole and readable.") from error
 

@@ -39,6 +39,7 @@ FIELDS: dict[str, set[str]] = {
         "worlds[].parameters",
         "worlds[].parameters.*",
         "worlds[].summary",
+        "warnings",
     },
     "truant/policies/1": {
         "policies",
@@ -48,6 +49,7 @@ FIELDS: dict[str, set[str]] = {
         "policies[].summary",
         "schema",
         "truant",
+        "warnings",
     },
     "truant/assumptions/1": {
         "assumptions",
@@ -58,6 +60,7 @@ FIELDS: dict[str, set[str]] = {
         "assumptions[].summary",
         "schema",
         "truant",
+        "warnings",
     },
     "truant/indices/1": {
         "indices",
@@ -67,6 +70,7 @@ FIELDS: dict[str, set[str]] = {
         "indices[].summary",
         "schema",
         "truant",
+        "warnings",
     },
     "truant/simulation/1": {
         "delay",

@@ -11,10 +11,9 @@ import pytest
 
 import truant
 from truant.assumptions.linear import solve_mediator_mnar, solve_mnar
-from truant.cli import cli
 from truant.errors import InvalidValue
 from truant.lab.simulate import simulate
-from truant.worlds import RealWorld, make
+from truant.worlds import RealWorld
 
 
 def test_a_world_far_from_zero_tells_its_range():
@@ -182,19 +181,3 @@ def test_files_are_written_though_printing_fails(tmp_path, encoding):
     assert truant.Simulation.load(path).runs == 2
     plain = subprocess.run(command, capture_output=True, env=environment, check=True)
     assert b"mar-ucb" in plain.stdout
-
-
-def test_a_broken_part_of_another_package_harms_nothing_else(tmp_path, monkeypatch):
-    folder = tmp_path / "broken-1.0.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    (folder / "entry_points.txt").write_text("[truant.worlds]\nlost = no_such_module:world\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    from click.testing import CliRunner
-
-    listing = CliRunner().invoke(cli, ["worlds", "--json"])
-    rows = {row["name"]: row["summary"] for row in json.loads(listing.output)["worlds"]}
-    assert "of broken cannot be loaded" in rows["lost"]
-    assert "mar" in rows
-    with pytest.raises(InvalidValue, match="The world 'lost' of broken cannot be loaded"):
-        make("lost")

@@ -7,6 +7,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any, Self
 
+from truant.text import visible
+
 MOST_LISTED = 40  # names in a message: all worlds, but not all policies
 
 
@@ -19,7 +21,8 @@ class TruantError(Exception):
         super().__init__(text)
 
     def __str__(self) -> str:
-        return f"{self._before}{self.sentence()}{self._after}"
+        # it quotes what users typed and files hold, and is shown in terminals
+        return visible(f"{self._before}{self.sentence()}{self._after}")
 
     def sentence(self) -> str:
         """The message without its place and further advice."""
@@ -132,12 +135,12 @@ def problem_document(title: str, status: int, detail: str) -> dict[str, Any]:
     return {"type": kind, "title": title, "status": status, "detail": detail}
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
+def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownName:
     """The error for an unknown name, with the nearest known one first."""
     names = sorted(known)
     if not names:
         return UnknownName(f"Unknown {kind} {name!r}; there are none.")
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]!r}?" if close else "."
     listed = names if len(names) <= MOST_LISTED else [*names[:MOST_LISTED], f"... ({len(names)} in all)"]
     return UnknownName(f"Unknown {kind} {name!r}{hint} Known: {', '.join(listed)}.")

@@ -1,21 +1,26 @@
 """Finds parts by name: the built-in modules of each room first, then entry points of other packages.
 
 A module of a room lists what it offers in a dict called `parts`, name -> factory. Another package offers
-parts through entry points of the group "truant.<room>".
+parts through entry points of the group "truant.<room>". Its code is imported only where a part of it is asked for by
+name, or where all parts are listed; whatever is wrong with it is said in one sentence that names the package.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from importlib.metadata import EntryPoint
+from typing import Any, TypeVar
 
-from truant.errors import InvalidValue, unknown
+from truant.errors import InvalidValue, TruantError, unknown
+from truant.plugins import FIT_NAME, is_fit, offered_points, package_of, said
 
 ROOMS = {
     "assumption": "truant.assumptions",
@@ -25,6 +30,7 @@ ROOMS = {
 }
 
 Factory = Callable[..., Any]
+Description = TypeVar("Description")
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,12 @@ class Part:
     kind: str
     name: str
     factory: Factory
+    package: str = ""  # that offers it; empty for a built-in one
+
+    @property
+    def words(self) -> str:
+        """What it is, at the start of a sentence."""
+        return f"The {self.kind} {self.name!r}" + (f" of {self.package}" if self.package else "")
 
     @property
     def summary(self) -> str:
@@ -55,7 +67,23 @@ class Part:
         for name in parameters:
             if name not in self.parameters:
                 raise unknown(f"parameter of {self.kind} {self.name!r}:", name, self.parameters)
-        return self.factory(*arguments, **parameters)
+        with self._named() if self.package else contextlib.nullcontext():
+            built = self.factory(*arguments, **parameters)
+        wanted = self.kind.capitalize()
+        if not isinstance(built, getattr(importlib.import_module(ROOMS[self.kind]), wanted)):
+            article = "an" if wanted[0] in "AI" else "a"
+            raise InvalidValue(f"{self.words} must build {article} {wanted}, got {type(built).__name__}.")
+        return built
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """What the code of another package raises is said with its name."""
+        try:
+            yield
+        except TruantError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise InvalidValue(f"{self.words} cannot be built: {said(error)}.") from error
 
 
 def find(kind: str, name: str) -> Part:
@@ -65,30 +93,85 @@ def find(kind: str, name: str) -> Part:
     built_in = _built_in(kind)
     if name in built_in:
         return Part(kind, name, built_in[name])
-    offered = _offered(kind)
-    if name in offered:
-        return Part(kind, name, _loaded(kind, offered[name]))
-    raise unknown(kind, name, names(kind))
-
-
-def _loaded(kind: str, point: EntryPoint) -> Factory:
-    """The factory that another package offers; whatever is wrong with it is said in one sentence."""
-    package = point.dist.name if point.dist else "another package"
-    try:
-        factory: Factory = point.load()
-    except Exception as error:
-        raise InvalidValue(f"The {kind} {point.name!r} of {package} cannot be loaded: {error}.") from error
-    if not callable(factory):
-        raise InvalidValue(
-            f"The {kind} {point.name!r} of {package} must be a class or function, got {factory!r}."
-        )
-    return factory
+    offered = [point for point in offered_points(ROOMS[kind])[0] if point.name == name]
+    if not offered or not is_fit(name):
+        raise unknown(kind, name, names(kind))
+    if len(offered) > 1:
+        packages = " and ".join(sorted(set(map(package_of, offered))))
+        raise InvalidValue(f"The {kind} {name!r} is offered more than once, by {packages}; uninstall one.")
+    return _loaded(kind, offered[0])
 
 
 def names(kind: str) -> list[str]:
-    """All names of a kind, built-in ones first."""
-    built_in = list(_built_in(kind))
-    return built_in + [name for name in _offered(kind) if name not in built_in]
+    """All names of a kind, built-in ones first; nothing of another package is imported."""
+    built_in = built_in_names(kind)
+    others = (point.name for point in offered_points(ROOMS[kind])[0] if is_fit(point.name))
+    return list(dict.fromkeys([*built_in, *others]))
+
+
+def built_in_names(kind: str) -> list[str]:
+    """The names of the parts that truant itself brings."""
+    return list(_built_in(kind))
+
+
+def described(
+    kind: str, describe: Callable[[Part], Description], reserved: Iterable[str] = ()
+) -> tuple[list[Description], list[str]]:
+    """What `describe` says of each part of a kind, and a sentence about each of another package that cannot be used.
+
+    Parameters
+    ----------
+    kind : "assumption", "index", "world" or "policy".
+    describe : called with each part; what it raises is held against the part.
+    reserved : further names that mean something built in.
+    """
+    built_in = _built_in(kind)
+    found = [describe(Part(kind, name, factory)) for name, factory in built_in.items()]
+    points, problems = offered_points(ROOMS[kind])
+    for name, point in {point.name: point for point in points}.items():
+        what = f"The {kind} {name!r} of {package_of(point)}"
+        if name in {*built_in, *reserved}:
+            problems.append(f"{what} is ignored: {name!r} is built in; it needs another name.")
+        elif not is_fit(name):
+            problems.append(f"{what} cannot be used: a name is {FIT_NAME}.")
+        else:
+            try:
+                with contextlib.redirect_stdout(sys.stderr):
+                    found.append(describe(_tried(find(kind, name))))
+            except TruantError as error:
+                problems.append(str(error))
+            except (Exception, SystemExit) as error:
+                problems.append(f"{what} cannot be used: {said(error)}.")
+            except (
+                KeyboardInterrupt
+            ):  # of the user, who will not wait, or of the part: the others are still good
+                problems.append(f"{what} is left out: it was interrupted.")
+    return found, problems
+
+
+def _tried(part: Part) -> Part:
+    """The part, if it can be built; a world takes data or time, and is not tried."""
+    if part.kind != "world":
+        part.build()
+    return part
+
+
+def _loaded(kind: str, point: EntryPoint) -> Part:
+    """What another package offers; whatever is wrong with it is said in one sentence."""
+    what = f"The {kind} {point.name!r} of {package_of(point)}"
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # standard output may be JSON
+            factory: Factory = point.load()
+    except (Exception, SystemExit) as error:
+        raise InvalidValue(f"{what} cannot be loaded: {said(error)}.") from error
+    if not callable(factory):
+        raise InvalidValue(f"{what} must be a class or function, got {type(factory).__name__}.")
+    part = Part(kind, point.name, factory, package_of(point))
+    try:
+        _ = part.parameters
+    except Exception as error:
+        raise InvalidValue(f"{what} must have parameters that can be read: {said(error)}.") from error
+    return part
 
 
 @functools.cache
@@ -98,7 +181,3 @@ def _built_in(kind: str) -> Mapping[str, Factory]:
     for info in pkgutil.iter_modules(room.__path__, ROOMS[kind] + "."):
         found.update(getattr(importlib.import_module(info.name), "parts", {}))
     return found
-
-
-def _offered(kind: str) -> Mapping[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=ROOMS[kind])}

@@ -55,9 +55,9 @@ class Infeasible:
 def beliefs(
     counts: Counts, setting: Setting, labels: Labels, names: Sequence[str] = ()
 ) -> tuple[list[Belief], list[Infeasible]]:
-    """Every assumption that was asked for (all of them if none was)."""
+    """Every assumption that was asked for (all built-in ones if none was)."""
     found, impossible = [], []
-    wanted = {spec: _built(spec) for spec in names} or _that_need_counts_only(registry.names("assumption"))
+    wanted = {spec: _built(spec) for spec in names} or _that_need_counts_only(_built_in())
     for spec, assumption in wanted.items():
         try:
             if not names:
@@ -71,9 +71,13 @@ def beliefs(
 
 def usual_assumptions() -> dict[str, Assumption]:
     """Those with a place of their own in listings, by name."""
-    loadable = [name for name in registry.names("assumption") if _can_be_built(name)]
-    built = _that_need_counts_only(loadable)
+    built = _that_need_counts_only([name for name in _built_in() if _can_be_built(name)])
     return {name: assumption for name, assumption in built.items() if assumption.listing_order < math.inf}
+
+
+def _built_in() -> list[str]:
+    """Code of another package has no part in an analysis that did not ask for it."""
+    return registry.built_in_names("assumption")
 
 
 def _that_need_counts_only(names: Sequence[str]) -> dict[str, Assumption]:

@@ -29,7 +29,7 @@ def _complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) 
     from truant import registry
 
     world = (ctx.params.get("world") or "").partition(":")[0]
-    if world not in registry.names("world"):
+    if world not in registry.built_in_names("world"):  # completing does not run code of another package
         return []
     keys = registry.find("world", world).parameters
     return [CompletionItem(f"{key}=") for key in keys if f"{key}=".startswith(incomplete)]
@@ -130,8 +130,9 @@ def _default_policies(world: Spec) -> list[str]:
     """Everyone's habit, what the world's own assumption would do, and what could be done at best."""
     from truant import registry
 
-    name = registry.find("world", world.name).name  # an unknown world is the first thing to say
-    named_after = [known for known in registry.names("assumption") if f"{name}-".startswith(f"{known}-")]
+    part = registry.find("world", world.name)  # an unknown world is the first thing to say
+    known = registry.names("assumption") if part.package else registry.built_in_names("assumption")
+    named_after = [name for name in known if f"{part.name}-".startswith(f"{name}-")]
     return ["naive-ucb", f"{max(named_after, key=len, default='mar')}-ucb", "oracle-ucb"]
 
 

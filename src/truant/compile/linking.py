@@ -10,16 +10,18 @@ from typing import Any, cast
 import numba
 
 from truant.compile.compiling import compiling
+from truant.compile.complaint import in_one_sentence
 from truant.compile.marks import LEAN, OPTIONS, Function
 from truant.compile.reach import Reach, copy_of
 from truant.compile.store import CompiledCode
 
 
 def link(template: Function, **parts: Any) -> Function:
-    """Compile `template` with its global names bound to `parts`, through the disk cache."""
+    """Compile `template` with its global names bound to `parts`, through the disk cache; or raises InvalidValue."""
     # with their types, since 1 equals True and 1.0
     named = tuple((name, type(parts[name]), parts[name]) for name in sorted(parts))
-    return cast(Function, _link(template, named))
+    with in_one_sentence(template, parts):
+        return cast(Function, _link(template, named))
 
 
 @functools.cache
@@ -36,7 +38,7 @@ def _link(template: Callable[..., Any], parts: tuple[tuple[str, type, Any], ...]
 
     def call(*arguments: Any) -> Any:
         if not linked.overloads:
-            with compiling():
+            with in_one_sentence(written, {name: part for name, _, part in parts}), compiling():
                 linked.compile(tuple(linked.typeof_pyval(argument) for argument in arguments))
         return linked(*arguments)
 

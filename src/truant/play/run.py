@@ -8,12 +8,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from truant.assumptions.assumption import note_nothing
 from truant.compile import link
+from truant.compile.complaint import CannotCompile
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
 from truant.play import loop
@@ -134,8 +135,9 @@ def play(
     record, about = _recorder(told, curve.discrete)
     pending = delay > 0 and index.counts_pending
     regret, pulls = np.zeros(len(rounds)), np.zeros(arms, np.int64)
-    compiled = link(
-        loop.run,
+    compiled = _linked(
+        policy,
+        world,
         draw=seen.draw,
         record=record,
         note_pull=curve.note_pull,
@@ -189,6 +191,19 @@ def play(
     if told.minimize:
         final = final.reflected()
     return RunResult(ending == loop.FINISHED, regret, pulls, world.means, nanoseconds, final)
+
+
+def _linked(policy: Policy, world: World, **parts: Any) -> Callable[..., Any]:
+    """The compiled loop; a part that numba refuses is named with the policy and the world it belongs to."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return link(loop.run, **parts)(*arguments)
+        except CannotCompile as error:
+            place = f"policy {policy.name!r} in world {world.name!r}"
+            raise error.at(place) from error.__cause__
+
+    return call
 
 
 _of_thread = threading.local()

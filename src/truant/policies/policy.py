@@ -67,7 +67,10 @@ def named(spec: str | Spec) -> Policy:
 
 def parts_of(spec: Spec) -> tuple[registry.Part, ...]:
     """What a policy is made of: the registered policy of that name, else an assumption and an index."""
-    if spec.name in registry.names("policy"):
+    own = registry.built_in_names("policy")
+    if spec.name not in own and spec.name not in built_in_pairs():
+        own = registry.names("policy")
+    if spec.name in own:
         return (registry.find("policy", spec.name),)
     pair = _split(spec.name)
     if pair is None:
@@ -87,23 +90,34 @@ def _begun(policy: Policy, first_pulls: object) -> Policy:
 
 def policy_names() -> list[str]:
     """All names: <assumption>-<index>, then the named ones."""
-    pairs = [f"{a}-{i}" for a in registry.names("assumption") for i in registry.names("index")]
+    pairs = _pairs(registry.names("assumption"), registry.names("index"))
     return pairs + [name for name in registry.names("policy") if name not in pairs]
 
 
+def built_in_pairs() -> list[str]:
+    """<assumption>-<index> of built-in parts: names that another package cannot take."""
+    return _pairs(registry.built_in_names("assumption"), registry.built_in_names("index"))
+
+
+def _pairs(assumptions: Sequence[str], indices: Sequence[str]) -> list[str]:
+    return [f"{assumption}-{index}" for assumption in assumptions for index in indices]
+
+
 def _split(name: str) -> tuple[registry.Part, registry.Part] | None:
-    for index in registry.names("index"):
-        assumption = name.removesuffix(f"-{index}")
-        if assumption != name and assumption in registry.names("assumption"):
-            return registry.find("assumption", assumption), registry.find("index", index)
+    """The assumption and the index; a name that could be cut in two ways means the built-in parts."""
+    for known in (registry.built_in_names, registry.names):
+        assumptions = known("assumption")
+        for index in known("index"):
+            assumption = name.removesuffix(f"-{index}")
+            if assumption != name and assumption in assumptions:
+                return registry.find("assumption", assumption), registry.find("index", index)
     return None
 
 
 def _registered(shown: str, parts: Sequence[registry.Part], parameters: dict[str, Any]) -> Policy:
     (part,) = parts
     _check_known(f"parameter of policy {part.name!r}:", parameters, part.parameters)
-    policy = part.build(**parameters)
-    assert isinstance(policy, Policy)
+    policy: Policy = part.build(**parameters)
     return replace(policy, name=shown, summary=policy.summary or part.summary)
 
 

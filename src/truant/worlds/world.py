@@ -110,9 +110,7 @@ def make(name: str, seed: int = 0, **parameters: Any) -> World:
 
 def instance(spec: Spec, rng: np.random.Generator) -> World:
     """One instance of a named world, drawn with a given generator."""
-    world = registry.find("world", spec.name).build(rng, **spec.parameters)
-    if not isinstance(world, World):
-        raise InvalidValue(f"World {spec.name!r} must build a World, got {type(world).__name__}.")
+    world: World = registry.find("world", spec.name).build(rng, **spec.parameters)
     world.name = spec.name
     return world
 

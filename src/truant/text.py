@@ -1,0 +1,28 @@
+"""Texts of others (labels, names, paths) as they may be shown in a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+
+# controls (ESC, BEL, line breaks), marks that are not seen or turn the direction of writing, halves of characters
+_NOT_SHOWN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+MOST_SHOWN = 60  # characters of a label in a table
+
+
+def visible(text: str) -> str:
+    r"""The text with characters that a terminal would obey or hide written as escapes, such as \x1b."""
+    if text.isprintable():  # nearly every text
+        return text
+    return "".join(
+        letter.encode("unicode_escape").decode() if unicodedata.category(letter) in _NOT_SHOWN else letter
+        for letter in text
+    )
+
+
+def label(text: object, most: int = MOST_SHOWN) -> str:
+    """A label as a table in the terminal shows it: visible, and cut in the middle if it is very long."""
+    shown = visible(str(text))
+    if len(shown) <= most:
+        return shown
+    tail = (most - 1) // 3
+    return f"{shown[: most - 1 - tail]}…{shown[-tail:]}"

@@ -6,6 +6,7 @@ colours of `DARK` in a finished chart.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -115,6 +116,17 @@ def in_rows(
     )
 
 
+class ForScript(json.JSONEncoder):
+    """JSON that cannot end the script element it stands in, whatever the names in it are."""
+
+    def encode(self, o: Any) -> str:
+        """The same values; what HTML would notice is written as escapes."""
+        text = super().encode(o)
+        for letter in "<>&\u2028\u2029":
+            text = text.replace(letter, f"\\u{ord(letter):04x}")
+        return text
+
+
 def save_chart(chart: alt.TopLevelMixin, path: str | os.PathLike[str], *, scale: float = 2.0) -> Path:
     """Write a chart as .png (its pixels times `scale`), .svg or as an interactive .html page without network."""
     target = output_path(path, CHARTS)
@@ -123,7 +135,7 @@ def save_chart(chart: alt.TopLevelMixin, path: str | os.PathLike[str], *, scale:
         options["scale_factor"] = scale
     if options["format"] == "html":  # without the link to an online editor, which would send the data away
         actions = {"export": True, "source": False, "editor": False}
-        options |= {"inline": True, "embed_options": {"actions": actions}}
+        options |= {"inline": True, "embed_options": {"actions": actions}, "json_kwds": {"cls": ForScript}}
     framed = chart.properties(padding=16)  # only a whole chart may have it, not one that is joined
     with written_whole(target) as temporary:
         framed.save(str(temporary), **options)

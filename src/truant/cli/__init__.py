@@ -9,6 +9,7 @@ import warnings
 # each adds its commands
 from truant.cli import analyze, completion, listings, reproduce, simulate, sweep  # noqa: F401
 from truant.cli.base import cli
+from truant.text import visible
 
 __all__ = ["cli", "main"]
 
@@ -23,4 +24,4 @@ def main() -> None:
 
 
 def _sentence(message: Warning | str, *place: object, **more: object) -> str:
-    return f"{message}\n"
+    return f"{visible(str(message))}\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from truant.cli.base import as_json, cli, console, numbers
+from truant.cli.base import as_json, cli, console, numbers, say
 
 
 def _complete_assumptions(
@@ -128,4 +128,4 @@ def analyze(
     else:
         console().print(result)
     for path in written:
-        click.echo(f"Wrote {path}", err=as_json)
+        say(f"Wrote {path}", err=as_json)

@@ -11,6 +11,7 @@ import click
 
 from truant.cli.interrupts import exit_stopped, interruptible
 from truant.errors import InvalidValue, TruantError, problem, problem_document
+from truant.text import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,13 +38,14 @@ class Commands(click.Group):
             )
         except (TruantError, click.UsageError) as error:
             if isinstance(error, click.UsageError) and not ctx.meta["truant.json"]:
-                raise  # click says it well, with a hint at --help
+                # click says it well, with a hint at --help, and quotes what was typed
+                raise click.UsageError(visible(error.format_message()), ctx=error.ctx) from None
             _refuse(ctx, error)
 
 
 def _refuse(ctx: click.Context, error: TruantError | click.UsageError) -> NoReturn:
     if isinstance(error, click.UsageError):
-        document = problem_document("Invalid usage", 400, error.format_message())
+        document = problem_document("Invalid usage", 400, visible(error.format_message()))
     else:
         document = problem(error)
     click.echo(json.dumps(document) if ctx.meta["truant.json"] else document["detail"], err=True)
@@ -75,6 +77,11 @@ def cli() -> None:
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, and errors as JSON too.")
+
+
+def say(sentence: str, *, err: bool = False) -> None:
+    """Print a sentence; whatever it quotes cannot give orders to the terminal."""
+    click.echo(visible(sentence), err=err)
 
 
 def console() -> Console:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from truant.cli.base import as_json, cli, console
+from truant.cli.base import as_json, cli, console, say
 from truant.documents import document
 from truant.text import visible
 
@@ -29,7 +29,7 @@ def _listing(kind: str, summary: str) -> None:
             click.echo(json.dumps(document(PLURALS[kind], 1, fields), indent=2))
         else:
             for problem in problems:  # parts of other packages that cannot be used
-                click.echo(visible(problem), err=True)
+                say(problem, err=True)
             _show(rows)
             if kind == "policy":  # said once, for all
                 click.echo("All take first_pulls=N as well: pulls of each arm before any choice.")
@@ -92,7 +92,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
     width = max(len(row["name"]) for row in rows)
     if not sys.stdout.isatty():  # one line each, however long
         for row, line in zip(rows, lines, strict=True):
-            click.echo(f"{row['name']:<{width}}  {line.plain.rstrip()}")
+            say(f"{row['name']:<{width}}  {line.plain.rstrip()}")
         return
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True, style="bold")

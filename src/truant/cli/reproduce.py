@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from truant.cli.base import as_json, cli, console, integer
+from truant.cli.base import as_json, cli, console, integer, say
 from truant.cli.interrupts import exit_stopped
 
 
@@ -63,12 +63,12 @@ def reproduce(
     count = len(made.summary["figures"])
     if made.stopped:
         wanted = len(made.summary["settings"]["figures"])
-        click.echo(f"Stopped after {count} of {wanted} figures; what follows is about these.", err=True)
+        say(f"Stopped after {count} of {wanted} figures; what follows is about these.", err=True)
     if as_json:
         click.echo(json.dumps(made.summary, indent=2))
     else:
         console().print(made)
     took = duration(made.summary["seconds"])
-    click.echo(f"{count} {'figure' if count == 1 else 'figures'} in {took}: {made.page}", err=as_json)
+    say(f"{count} {'figure' if count == 1 else 'figures'} in {took}: {made.page}", err=as_json)
     if made.stopped:
         exit_stopped()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from truant.cli.base import as_json, cli, console, integer
+from truant.cli.base import as_json, cli, console, integer, say
 from truant.cli.interrupts import exit_stopped
 
 if TYPE_CHECKING:
@@ -114,14 +114,14 @@ def simulate(
     except KeyboardInterrupt:
         exit_stopped("Stopped before the first run was finished; there is nothing to show.")
     if simulation.runs < runs:
-        click.echo(f"Stopped after {simulation.runs} of {runs} runs; what follows is about these.", err=True)
+        say(f"Stopped after {simulation.runs} of {runs} runs; what follows is about these.", err=True)
     written = _write(simulation, out, chart, log)  # before anything that can fail, such as a closed pipe
     if as_json:
         click.echo(json.dumps(simulation.summary(), indent=2))
     else:
         console().print(simulation)
     for path in written:
-        click.echo(f"Wrote {path}", err=as_json)  # with --json, stdout is JSON and nothing else
+        say(f"Wrote {path}", err=as_json)  # with --json, stdout is JSON and nothing else
     if simulation.runs < runs:
         exit_stopped()
 

@@ -18,6 +18,7 @@ from truant.play.regret import paired_difference, standard_deviation, summarize_
 from truant.setting import FloatArray, IntArray
 from truant.tables.arrow import make_table
 from truant.tables.show import html_table, text_table
+from truant.text import visible
 from truant.worlds.world import EQUAL, losses
 
 if TYPE_CHECKING:  # slow to import, and not needed to simulate
@@ -213,7 +214,8 @@ class Simulation:
         return ", ".join([*settings, rounds, runs, *circumstances(self.delay, self.minimize)])
 
     def __repr__(self) -> str:
-        return f"Simulation of world {self.world}: {self._line()}\n{text_table(self.table())}"
+        heading = visible(f"Simulation of world {self.world}: {self._line()}")
+        return f"{heading}\n{text_table(self.table())}"
 
     def _repr_html_(self) -> str:
         import html

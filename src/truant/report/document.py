@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from truant.charts.style import DARK
+from truant.charts.style import DARK, ForScript
 from truant.files import output_path, written_whole
 
 if TYPE_CHECKING:
@@ -94,11 +94,7 @@ def _vega() -> str:
 
 
 def _for_script(value: Any) -> str:
-    """JSON that cannot end the script element it stands in, whatever the names in it are."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    for letter in "<>&\u2028\u2029":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return text
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, cls=ForScript)
 
 
 @cache

@@ -5,13 +5,18 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
+from truant.text import label, visible
+
 if TYPE_CHECKING:
     import pyarrow
 
 
 def text_table(table: pyarrow.Table) -> str:
     """Columns side by side, texts flush left and numbers flush right."""
-    cells = [[name, *map(shown, table.column(name).to_pylist())] for name in table.column_names]
+    cells = [
+        [label(name), *(label(shown(cell)) for cell in table.column(name).to_pylist())]
+        for name in table.column_names
+    ]
     lines = []
     for row in zip(*(_aligned(column, _is_text(table, i)) for i, column in enumerate(cells)), strict=True):
         lines.append("  ".join(row).rstrip())
@@ -36,7 +41,7 @@ def shown(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    return str(value)
+    return visible(str(value))
 
 
 def _is_text(table: pyarrow.Table, column: int) -> bool:

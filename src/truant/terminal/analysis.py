@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
-from rich.text import Text
 
 from truant.analysis import Analysis
 from truant.analysis.words import (
@@ -23,6 +22,7 @@ from truant.analysis.words import (
     verdict,
 )
 from truant.terminal.grid import STAR, Grid, Value
+from truant.terminal.plain import plain
 
 SHOWN = 2  # warnings of one kind; the others are counted
 
@@ -37,12 +37,12 @@ class AnalysisDisplay:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         figures = Figures.of(self.analysis)
-        yield Text(self.title, "bold")
+        yield plain(self.title, "bold")
         for line in (*self.about, _facts(self.analysis)):
-            yield Text(line, "dim")
-        yield Text("")
+            yield plain(line, "dim")
+        yield plain("")
         yield values_grid(self.analysis, figures)
-        yield Text("")
+        yield plain("")
         yield from _below(self.analysis, figures)
 
 
@@ -84,13 +84,13 @@ def _changes(analysis: Analysis, figures: Figures) -> Grid:
 
 def _below(analysis: Analysis, figures: Figures) -> Iterator[RenderableType]:
     several = len({analysis.winner[name] for name in analysis.assumptions}) != 1
-    yield Text(verdict(analysis), "bold yellow" if several else "bold green")
+    yield plain(verdict(analysis), "bold yellow" if several else "bold green")
     if sure := certainty(analysis, figures):
-        yield Text(sure)
+        yield plain(sure)
     if analysis.control is not None and len(analysis.arms) > 1 and analysis.assumptions:
-        yield Text("")
-        yield Text(f"Difference to {analysis.control}", "bold")
-        yield Text(f"simultaneous intervals (Dunnett); {STAR} interval excludes zero.", "dim")
+        yield plain("")
+        yield plain(f"Difference to {analysis.control}", "bold")
+        yield plain(f"simultaneous intervals (Dunnett); {STAR} interval excludes zero.", "dim")
         yield _changes(analysis, figures)
     yield from bullets("Warnings", _warnings(analysis), "yellow")
     tips = [f"{tip.assumption}: {tipping_sentence(tip, figures)}" for tip in analysis.sensitivity]
@@ -114,11 +114,11 @@ def bullets(heading: str, lines: Sequence[str], style: str = "") -> Iterator[Ren
     """A heading and its lines, wrapped with a hanging indent; nothing if there are none."""
     if not lines:
         return
-    yield Text("")
-    yield Text(heading, "bold")
+    yield plain("")
+    yield plain(heading, "bold")
     for line in lines:
         grid = Table.grid(padding=(0, 1))
         grid.add_column(width=1)
         grid.add_column(overflow="fold")
-        grid.add_row(Text("•", style), Text(line, style))
+        grid.add_row(plain("•", style), plain(line, style))
         yield Padding(grid, (0, 0, 0, 1), expand=False)

@@ -12,6 +12,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from truant.text import label
+
 STAR = "\N{BLACK STAR}"
 Layout = Literal["wide", "tall", "stacked", "means", "stacked means"]
 LAYOUTS: tuple[Layout, ...] = ("wide", "tall", "stacked", "means", "stacked means")  # the first that fits
@@ -55,12 +57,12 @@ class Grid:
         for i, head in enumerate([*self.heads, *(["assumption", "value"] if stacked else names)]):
             words = i == 0 or (stacked and head == "assumption")
             table.add_column(
-                Text(head if words or stacked else f"{head}  "),
+                Text(label(head) if words or stacked else f"{label(head)}  "),
                 justify="left" if words else "right",
                 no_wrap=True,
             )
         for own, values in self.rows:
-            cells = [Text(cell) for cell in own]
+            cells = [Text(label(cell)) for cell in own]
             if not stacked:
                 table.add_row(
                     *cells, *(_cell(values[name], layout) for name in names), end_section=layout == "tall"
@@ -68,7 +70,10 @@ class Grid:
                 continue
             for name in names:
                 table.add_row(
-                    *cells, Text(name, "dim"), _cell(values[name], layout), end_section=name == names[-1]
+                    *cells,
+                    Text(label(name), "dim"),
+                    _cell(values[name], layout),
+                    end_section=name == names[-1],
                 )
                 cells = [Text("")] * len(cells)
         return table

@@ -10,6 +10,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.padding import Padding
 from rich.text import Text
 
+from truant.terminal.plain import plain
+
 TONES = {"survives": "bold green", "does not survive": "bold red", "depends": "bold yellow"}
 
 
@@ -31,4 +33,4 @@ class ReproductionDisplay:
                     yield Padding(Text(finding), (0, 0, 0, 2), expand=False)
             yield Text("")
         for name, why in self.summary["left_out"].items():
-            yield Text(f"{name} is left out: {why}", "yellow")
+            yield plain(f"{name} is left out: {why}", "yellow")

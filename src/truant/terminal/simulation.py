@@ -12,6 +12,9 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from truant.terminal.plain import plain
+from truant.text import label
+
 # on a narrow terminal these go first; table() has them all
 _DROPPED_FIRST = ("ns/round", "p90", "sd", "se", "median", "best arm", "difference")
 
@@ -28,24 +31,24 @@ class SimulationDisplay:
     subtitle: str
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text.assemble((self.title, "bold"), "  ", (self.subtitle, "dim"))
-        yield Text("")
+        yield Text.assemble(plain(self.title, "bold"), "  ", plain(self.subtitle, "dim"))
+        yield plain("")
         unlimited = options.update(max_width=10_000)
         for dropped in range(len(_DROPPED_FIRST) + 1):
             drawn = _table(self.rows, _DROPPED_FIRST[:dropped])
             if Measurement.get(console, unlimited, drawn).maximum <= options.max_width:
                 break
         yield drawn
-        yield Text("")
+        yield plain("")
         if len(self.rows) > 1:
             first = self.rows[0]["policy"]
-            yield Text(f"difference: minus {first}, paired run by run; se: its standard error.", "dim")
+            yield plain(f"difference: minus {first}, paired run by run; se: its standard error.", "dim")
         if best_policy(self.rows):
-            yield Text("\N{BLACK STAR} lowest mean regret, oracles excluded.", "dim")
+            yield plain("\N{BLACK STAR} lowest mean regret, oracles excluded.", "dim")
         for row in self.rows:
             share = row["share_above_10x_median"]
             if share > 0:
-                yield Text(
+                yield plain(
                     f"{row['policy']}: {share:.1%} of the runs lost more than 10 times the median.", "yellow"
                 )
 
@@ -81,13 +84,13 @@ def _table(rows: Sequence[Row], dropped: Sequence[str]) -> Table:
         if policy == best:
             own["policy"] += " \N{BLACK STAR}"
         style = "bold green" if policy == best else "dim" if _is_oracle(policy) else ""
-        table.add_row(*(own[column] for column in columns), style=style)
+        table.add_row(*(Text(own[column]) for column in columns), style=style)
     return table
 
 
 def _cells(row: Row, first: bool) -> dict[str, str]:
     return {
-        "policy": row["policy"],
+        "policy": label(row["policy"]),
         "regret": number(row["regret_mean"]),
         "sd": number(row["regret_sd"]),
         "median": number(row["regret_median"]),

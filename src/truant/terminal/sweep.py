@@ -8,6 +8,8 @@ from pathlib import Path
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from truant.terminal.plain import plain
+
 
 @dataclass(frozen=True)
 class SweepDisplay:
@@ -22,8 +24,8 @@ class SweepDisplay:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         size = f"{self.points:,} point{'s' if self.points > 1 else ''}, {self.runs:,} runs of each policy"
-        yield Text.assemble((self.title, "bold"), "  ", (size, "dim"))
-        yield Text(self.verdict)
-        yield Text("")
-        yield Text(f"Every run: {self.results}")
-        yield Text(f"Page: {self.page}")
+        yield Text.assemble(plain(self.title, "bold"), "  ", (size, "dim"))
+        yield plain(self.verdict)
+        yield plain("")
+        yield plain(f"Every run: {self.results}")
+        yield plain(f"Page: {self.page}")

@@ -11,6 +11,7 @@ import pytest
 from truant.compile import heavy, hot, lean, link
 from truant.compile.kinds import NUMBER
 from truant.compile.reach import Reach
+from truant.errors import InvalidValue
 
 
 @lean
@@ -91,12 +92,13 @@ def test_a_heavy_function_that_raises_is_refused():
     def template(x):
         return refuse(x)
 
-    with pytest.raises(TypeError, match="raises"):
+    with pytest.raises(InvalidValue, match="cannot be compiled: The heavy function .refuse. raises"):
         link(template, refuse=refuse)
 
 
 PARTS = """
 from truant.compile import heavy, link
+from truant.errors import InvalidValue
 from truant.compile.kinds import NUMBER
 
 

@@ -56,13 +56,13 @@ BROKEN = {
 SAID = {
     "raises": "cannot be loaded: RuntimeError: it is broken.",
     "exits": "cannot be loaded: SystemExit: 3.",
-    "interrupts": "is left out: it was interrupted.",
+    "interrupts": "cannot be used: KeyboardInterrupt.",
     "number": "must be a class or function, got int.",
     "unreadable": "must have parameters that can be read: TypeError: unexpected object 'none'",
     "wrong": "must build an Assumption, got int.",
     "raises_late": "cannot be built: ValueError: late.",
     "exits_late": "cannot be built: SystemExit.",
-    "interrupts_late": "is left out: it was interrupted.",
+    "interrupts_late": "cannot be used: KeyboardInterrupt.",
     "needs_more": "cannot be built: TypeError: part() missing 1 required positional argument: 'something'.",
     "mute": "cannot be loaded: Mute.",
     "hidden": "cannot be used: OSError: gone.",
@@ -129,6 +129,12 @@ def test_a_broken_part_is_named_once_where_parts_are_listed_and_refused_where_as
         with pytest.raises(InvalidValue) as refusal:
             named("odd-ucb")
         assert str(refusal.value) == warning
+
+
+def test_a_listing_that_is_interrupted_ends(package):
+    source = "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\nfor _ in range(10**8): pass"
+    package("broken", "[truant.worlds]\nodd = broken_slow:part\n", broken_slow=source)
+    assert CliRunner().invoke(cli, ["worlds"]).exit_code == 143
 
 
 def test_nobody_else_is_hurt(package, tmp_path):

@@ -13,6 +13,7 @@ import importlib
 import inspect
 import pkgutil
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -142,11 +143,17 @@ def described(
                 problems.append(str(error))
             except (Exception, SystemExit) as error:
                 problems.append(f"{what} cannot be used: {said(error)}.")
-            except (
-                KeyboardInterrupt
-            ):  # of the user, who will not wait, or of the part: the others are still good
-                problems.append(f"{what} is left out: it was interrupted.")
+            except KeyboardInterrupt as error:
+                if _from_a_signal(error):
+                    raise
+                problems.append(f"{what} cannot be used: {said(error)}.")
     return found, problems
+
+
+def _from_a_signal(error: KeyboardInterrupt) -> bool:
+    """Whether the handler of a signal raised it, which is truant's own, and not the code of a part."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__")).startswith("truant.")
 
 
 def _tried(part: Part) -> Part:

@@ -92,7 +92,7 @@ def test_a_heavy_function_that_raises_is_refused():
     def template(x):
         return refuse(x)
 
-    with pytest.raises(InvalidValue, match="cannot be compiled: The heavy function .refuse. raises"):
+    with pytest.raises(InvalidValue, match=r"cannot be compiled: The heavy function .refuse. raises"):
         link(template, refuse=refuse)
 
 

@@ -11,6 +11,8 @@ from typing import NoReturn
 
 import click
 
+from truant.text import visible
+
 _received = int(signal.SIGINT)  # the signal that came last; KeyboardInterrupt does not say
 
 
@@ -40,5 +42,5 @@ def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
 def exit_stopped(sentence: str = "") -> NoReturn:
     """End the command as its signal asks, after saying what is kept."""
     if sentence:
-        click.echo(sentence, err=True)
+        click.echo(visible(sentence), err=True)
     sys.exit(128 + _received)

@@ -13,6 +13,8 @@ from rich.text import Text
 from truant.analysis import Analysis
 from truant.analysis.words import Figures, group_rows, verdict
 from truant.terminal.analysis import bullets, values_grid
+from truant.terminal.plain import plain
+from truant.text import label
 
 
 @dataclass(frozen=True)
@@ -26,19 +28,19 @@ class ByDisplay:
     about: Sequence[str] = ()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text(self.title, "bold")
+        yield plain(self.title, "bold")
         for line in self.about:
-            yield Text(line, "dim")
-        yield Text("")
+            yield plain(line, "dim")
+        yield plain("")
         yield _overview(self.analyses, self.by)
-        for label, analysis in self.analyses.items():
-            yield Text("")
-            yield Text(f"{self.by}: {label}", "bold")
+        for value, analysis in self.analyses.items():
+            yield plain("")
+            yield plain(f"{self.by}: {value}", "bold")
             yield values_grid(analysis, Figures.of(analysis))
-            yield Text(verdict(analysis))
+            yield plain(verdict(analysis))
             if analysis.warnings:
                 codes = ", ".join(dict.fromkeys(warning.code for warning in analysis.warnings))
-                yield Text(f"Warnings: {codes}", "yellow")
+                yield plain(f"Warnings: {codes}", "yellow")
         reasons = [
             f"{value} ({rows:,} {'row' if rows == 1 else 'rows'}): {why}"
             for value, rows, why in self.left_out
@@ -52,7 +54,9 @@ def _overview(analyses: Mapping[str, Analysis], by: str) -> Table:
         box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", collapse_padding=True
     )
     for i, head in enumerate([by, *heads]):
-        table.add_column(Text(head), justify="right" if i in (1, 2) else "left")
+        table.add_column(Text(label(head)), justify="right" if i in (1, 2) else "left")
     for row in rows:
-        table.add_row(*(Text(text) + Text(f" {detail}" if detail else "", "dim") for text, detail in row))
+        table.add_row(
+            *(Text(label(text)) + plain(f" {detail}" if detail else "", "dim") for text, detail in row)
+        )
     return table

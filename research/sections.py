@@ -58,7 +58,7 @@ def _of(package: str, *names: str) -> dict[str, Section]:
 
 
 VALIDATION = (
-    *("regret", "wrong", "zoo", "astray", "delay", "coverage", "adaptive", "errors", "condition"),
+    *("regret", "wrong", "zoo", "astray", "delay", "coverage", "units", "adaptive", "errors", "condition"),
     *("slopes", "growth", "published", "reproduction", "kills", "mutants"),
 )
 ABLATIONS = (

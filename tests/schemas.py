@@ -127,6 +127,7 @@ FIELDS: dict[str, set[str]] = {
         "columns.mediator",
         "columns.observed",
         "columns.outcome",
+        "columns.unit",
         "control",
         "expected_loss",
         "expected_loss.*",
@@ -175,6 +176,8 @@ FIELDS: dict[str, set[str]] = {
         "tipping_curves.*[].shift",
         "tipping_curves.*[].value",
         "truant",
+        "unit",
+        "units",
         "untestable",
         "untestable[].assumption",
         "untestable[].reason",
@@ -356,6 +359,7 @@ FIELDS["truant/analysis-by/1"] = {
     "columns.mediator",
     "columns.observed",
     "columns.outcome",
+    "columns.unit",
     "filter",
     "filtered_out",
     "groups",
@@ -371,5 +375,7 @@ FIELDS["truant/analysis-by/1"] = {
     "skipped",
     "source",
     "truant",
+    "unit",
+    "units",
 } | {f"groups[].analysis.{path}" for path in FIELDS["truant/analysis/1"]}
 FIELDS["truant/analysis-by-table/1"] = {"column by"} | FIELDS["truant/analysis-table/1"]

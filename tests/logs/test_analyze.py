@@ -216,6 +216,7 @@ def test_it_holds_an_analysis_and_shows_all_of_it():
         "filtered_out": 0,
         "notes": [],
     }
-    columns = {"arm": "arm", "outcome": "y", "mediator": [], "observed": None, "by": None}
+    own |= {"unit": None, "units": None}
+    columns = {"arm": "arm", "outcome": "y", "mediator": [], "observed": None, "by": None, "unit": None}
     assert result.summary() == {**result.analysis.summary(), **own, "columns": columns}
     assert result.table().equals(result.analysis.table())

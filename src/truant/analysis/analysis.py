@@ -12,6 +12,7 @@ import numpy as np
 
 from truant.analysis.best import best_probabilities
 from truant.analysis.bounds import Bounds, worst_case
+from truant.analysis.clusters import Clusters
 from truant.analysis.contradictions import Test, Untestable, contradictions
 from truant.analysis.diagnosis import Warning, warnings
 from truant.analysis.differences import Difference, differences
@@ -19,11 +20,12 @@ from truant.analysis.direction import Direction
 from truant.analysis.estimates import Belief, Infeasible, beliefs
 from truant.analysis.labels import Labels
 from truant.analysis.sensitivity import Tipping, missing_shares, pooled_sd, tipping, tipping_curve
+from truant.assumptions import Estimate
 from truant.assumptions.mcar import Mcar
 from truant.counts import OBSERVED, PULLS, Counts
 from truant.documents import document
 from truant.errors import InvalidValue, NotIdentified, unknown
-from truant.setting import Setting, finite
+from truant.setting import IntArray, Setting, finite
 from truant.tables.arrow import make_table
 
 if TYPE_CHECKING:
@@ -137,6 +139,7 @@ def analyze_counts(
     expected_split: Sequence[float] | None = None,
     range_known: bool = True,
     found_before: Sequence[Warning] = (),
+    clusters: Clusters | None = None,
 ) -> Analysis:
     """Estimates side by side, diagnosis and sensitivity.
 
@@ -149,12 +152,16 @@ def analyze_counts(
     expected_split : the shares of units that each arm should have, in the order of the arms.
     range_known : the setting's range is that of all outcomes, and not only of those seen.
     found_before : warnings about the data that the counts do not show; they come first.
+    clusters : which rows belong to one unit; all rows are independent unless given.
     """
     split = check_options(labels, level, control, expected_split)
     direction = Direction(setting.minimize)
     found, impossible = beliefs(counts, setting, labels, assume)
-    tests, untestable = contradictions(counts, setting, found, labels)
-    naive = [_naive(counts, setting, arm, level) for arm in range(setting.arms)]
+    tests, untestable = contradictions(counts, setting, found, labels, clusters.alike if clusters else 1.0)
+    if clusters is not None:
+        clusters.check(labels)
+        found = [clusters.belief(belief, counts, setting) for belief in found]
+    naive = [_naive(counts, setting, arm, level, clusters) for arm in range(setting.arms)]
     z = NormalDist().inv_cdf((1 + level) / 2)
     estimates, losses = _estimates(
         found, level, None if control is None else labels.arms.index(control), direction
@@ -171,14 +178,18 @@ def analyze_counts(
                 float(missing_shares(counts)[a]),
                 naive[a],
                 {belief: row[a] for belief, row in estimates.items()},
-                worst_case(counts, setting, a, level) if range_known else None,
+                worst_case(counts, setting, a, level, clusters) if range_known else None,
             )
             for a, name in enumerate(labels.arms)
         ),
         infeasible=tuple(impossible),
         winner=_winners(naive, ranked, labels, direction),
         expected_loss=losses,
-        warnings=(*found_before, *warnings(counts, labels, found, tests, split)),
+        warnings=(
+            *found_before,
+            *(clusters.warnings(labels) if clusters else ()),
+            *warnings(counts, labels, found, tests, split, _sizes(counts, clusters)),
+        ),
         tests=tuple(tests),
         untestable=tuple(untestable),
         sensitivity=tuple(tip for tip in tips if tip),
@@ -212,11 +223,23 @@ def check_options(
     return split
 
 
-def _naive(counts: Counts, setting: Setting, arm: int, level: float) -> Interval | None:
+def _sizes(counts: Counts, clusters: Clusters | None) -> IntArray:
+    """What was split over the arms: rows, or units."""
+    return counts.pulls if clusters is None else np.array([arm.units for arm in clusters.arms])
+
+
+def _naive(
+    counts: Counts, setting: Setting, arm: int, level: float, clusters: Clusters | None
+) -> Interval | None:
+    def naive(some: Counts) -> Estimate:
+        return Mcar().estimate(some, arm, setting)
+
     try:
-        estimate = Mcar().estimate(counts, arm, setting)
+        estimate = naive(counts)
     except NotIdentified:
         return None
+    if clusters is not None:
+        estimate = clusters.stretched(estimate, counts, arm, lambda some: naive(some).mean)
     return Interval(estimate.mean, *estimate.interval(level))
 
 

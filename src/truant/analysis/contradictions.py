@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,12 +36,13 @@ class Untestable:
 
 
 def contradictions(
-    counts: Counts, setting: Setting, beliefs: Sequence[Belief], labels: Labels
+    counts: Counts, setting: Setting, beliefs: Sequence[Belief], labels: Labels, alike: float = 1.0
 ) -> tuple[list[Test], list[Untestable]]:
     """Every test that these counts allow, and every assumption that they cannot test.
 
     Tests that need no estimate are made of the usual assumptions, whether asked for or not: what contradicts `mcar`
-    matters to who asked for `mar`.
+    matters to who asked for `mar`. `alike` is how many rows count as one: statistics are divided by it, which is
+    right where all rows of a unit are copies of each other, and cautious elsewhere.
     """
     usual = usual_assumptions()
     others = {belief.name: belief.assumption for belief in beliefs if belief.part not in usual}
@@ -57,7 +58,9 @@ def contradictions(
     for name, parts in found:
         usable = [part for part in parts if isinstance(part, ChiSquare) and part.freedom > 0]
         reasons = [part.reason for part in parts if isinstance(part, NoTest)]
-        tests += _with_p_values(name, usable, labels)
+        tests += _with_p_values(
+            name, [replace(test, statistic=test.statistic / alike) for test in usable], labels
+        )
         if reasons and not usable:
             untestable.append(Untestable(name, reasons[0]))
     return tests, untestable

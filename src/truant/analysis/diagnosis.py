@@ -13,7 +13,7 @@ from truant.analysis.labels import Labels
 from truant.assumptions import Concern
 from truant.counts import OBSERVED, PULLS, Counts
 from truant.errors import filled
-from truant.setting import FloatArray
+from truant.setting import FloatArray, IntArray
 
 THIN = 10  # observed outcomes in a cell below which it is thin
 RARE = 0.05  # share observed in a cell below which it is hardly ever seen
@@ -37,19 +37,21 @@ def warnings(
     beliefs: Sequence[Belief],
     tests: Sequence[Test],
     expected_split: FloatArray | None,
+    sizes: FloatArray | IntArray | None = None,
 ) -> list[Warning]:
-    """All of them, the gravest first."""
-    found = _split(counts, labels, expected_split) if expected_split is not None else []
+    """All of them, the gravest first; `sizes` are the rows of the arms, or the units if these were split."""
+    found = []
+    if expected_split is not None:
+        found += _split(counts.pulls if sizes is None else sizes, labels, expected_split)
     found += _winners(labels, beliefs)
     found += _cells(counts, labels)
     found += _concerns(labels, beliefs)
     return found + _contradicted(tests)
 
 
-def _split(counts: Counts, labels: Labels, expected: FloatArray) -> list[Warning]:
+def _split(pulls: FloatArray | IntArray, labels: Labels, expected: FloatArray) -> list[Warning]:
     from scipy.stats import chisquare
 
-    pulls = counts.pulls
     p = float(chisquare(pulls, expected / expected.sum() * pulls.sum()).pvalue)
     if p >= UNEVEN:
         return []

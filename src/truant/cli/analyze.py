@@ -62,6 +62,9 @@ def _complete_assumptions(
 )
 @click.option("--by", metavar="COLUMN", help="The analysis for each value of this column, on one page.")
 @click.option(
+    "--unit", metavar="COLUMN", help="Several rows of one customer: errors are clustered by this column."
+)
+@click.option(
     "--encoding", metavar="NAME", help="Of CSV files, e.g. latin-1, cp1252 or utf-16.  [default: utf-8]"
 )
 @click.option("--partitioned", is_flag=True, help="Folder names such as day=3 are columns, too.")
@@ -84,6 +87,7 @@ def analyze(
     minimize: bool,
     filter: tuple[str, ...],
     by: str | None,
+    unit: str | None,
     encoding: str | None,
     partitioned: bool,
     html: Path | None,
@@ -118,6 +122,7 @@ def analyze(
         minimize=minimize,
         filter=filter,
         by=by,
+        unit=unit,
         encoding=encoding,
         partitioned=partitioned,
     )

@@ -68,6 +68,8 @@ class AnalysisBy:
             "rows": self.log.rows,
             "skipped": self.log.skipped,
             "columns": dict(self.columns),
+            "unit": self.columns["unit"],
+            "units": self.log.units,
             "filter": list(self.log.filters),
             "filtered_out": self.log.filtered_out,
             "notes": list(self.log.notes),

@@ -35,6 +35,7 @@ def analyze(
     minimize: bool = False,
     filter: str | Sequence[str] = (),
     by: str | None = None,
+    unit: str | None = None,
     encoding: str | None = None,
     partitioned: bool = False,
 ) -> LogAnalysis | AnalysisBy:
@@ -56,6 +57,7 @@ def analyze(
     minimize : the best arm is the one with the lowest mean: costs, churn, deaths.
     filter : which rows to keep, as in "country = 'DE' and age >= 18"; of several, all must be true.
     by : a column; the analysis is made for each of its values, at most 50, and the result has them as `groups`.
+    unit : a column that tells units (customers, patients) apart; errors are clustered by it.
     encoding : of CSV files, such as latin-1, cp1252 or utf-16; UTF-8 unless given.
     partitioned : folder names such as `day=3` are columns, too; they are not unless asked for.
     """
@@ -73,13 +75,14 @@ def analyze(
         minimize=minimize,
         filter=filter,
         by=by,
+        unit=unit,
         encoding=encoding,
         partitioned=partitioned,
     )
     columns = {"arm": arm, "outcome": outcome, "mediator": mediators, "observed": observed}
     asked = Asked(
         source=_source(data),
-        columns=columns | {"by": by},
+        columns=columns | {"by": by, "unit": unit},
         assume=[assume] if isinstance(assume, str) else _names(assume),
         level=level,
         control=None if control is None else str(control),
@@ -113,6 +116,7 @@ class Asked:
             expected_split=self.expected_split,
             range_known=log.setting.levels is not None or log.outcome_range_given,
             found_before=log.warnings,
+            clusters=log.clusters,
         )
         return LogAnalysis(
             analysis=found,
@@ -120,6 +124,7 @@ class Asked:
             rows=log.rows,
             skipped=log.skipped,
             columns=self.columns,
+            units=log.units,
             filters=log.filters,
             filtered_out=log.filtered_out,
             notes=log.notes,

@@ -6,37 +6,51 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from truant.analysis import Labels
 from truant.errors import InvalidValue
 from truant.logs.aggregate import Aggregate, check_seen, counts_of
 from truant.logs.checks import check_groups
 from truant.logs.log import Group, Log
+from truant.logs.units import Units
 from truant.tables.labels import group_labels
 from truant.tables.limits import check_arms
 from truant.tables.request import Request
 
 
-def divided(request: Request, log: Log, aggregate: Aggregate, untyped: bool) -> tuple[Group, ...]:
+def divided(
+    request: Request, log: Log, aggregate: Aggregate, units: Units | None, untyped: bool
+) -> tuple[Group, ...]:
     """The log of each value of the column, or why it cannot be analysed."""
     cells: dict[Any, list[dict[str, Any]]] = {}
     for cell in aggregate.rows:
         cells.setdefault(cell["group"], []).append(cell)
     check_groups(request, len(cells))
     return tuple(
-        _group(request, log, aggregate, label, cells[value])
+        _group(request, log, aggregate, units, value, label, cells[value])
         for value, label in group_labels(cells, untyped).items()
     )
 
 
 def _group(
-    request: Request, log: Log, aggregate: Aggregate, label: str, cells: Sequence[dict[str, Any]]
+    request: Request,
+    log: Log,
+    aggregate: Aggregate,
+    units: Units | None,
+    value: Any,
+    label: str,
+    cells: Sequence[dict[str, Any]],
 ) -> Group:
     rows = sum(cell["pulls"] for cell in cells)
     counts = counts_of((cell for cell in cells if cell["arm"] is not None), log.setting, aggregate.pivot)
     there = [arm for arm, pulls in enumerate(counts.pulls) if pulls]
     arms = tuple(log.arms[arm] for arm in there)
+    clusters = None
     try:
         check_arms(request, arms, rows)
         check_seen(request, counts.observed.sum(), counts.pulls.sum())
+        if units is not None:
+            clusters = units.clusters(log, cells, aggregate.pivot, value).of_arms(there)
+            clusters.check(Labels.of(arms, ()))
     except InvalidValue as refused:
         return Group(label, rows, reason=str(refused))
     part = replace(
@@ -44,6 +58,7 @@ def _group(
         counts=replace(counts, table=counts.table[there]),
         setting=replace(log.setting, arms=len(there)),
         arms=arms,
+        clusters=clusters,
         rows=rows,
         skipped=rows - int(counts.pulls.sum()),
     )

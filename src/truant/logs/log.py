@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from truant.analysis.clusters import Clusters
 from truant.analysis.diagnosis import Warning
 from truant.counts import Counts
 from truant.setting import Setting
@@ -32,7 +33,13 @@ class Log:
     skipped: int  # rows without an arm
     outcome_range_given: bool  # if not, it is what was observed
     groups: tuple[Group, ...] = ()  # by the values of a column, if that was asked for
+    clusters: Clusters | None = None  # which rows belong to one unit, if that was asked for
     filters: tuple[str, ...] = ()
     filtered_out: int = 0  # rows that they left out
     notes: tuple[str, ...] = ()  # how values were read, a short sentence each, for the report
     warnings: tuple[Warning, ...] = ()  # what to know of the rows before relying on a figure
+
+    @property
+    def units(self) -> int | None:
+        """How many units the rows are of; None if that was not asked for."""
+        return None if self.clusters is None else self.clusters.units

@@ -41,6 +41,7 @@ class LogAnalysis:
     rows: int
     skipped: int  # rows without an arm
     columns: dict[str, Any]  # which column was what
+    units: int | None = None  # of which there are several rows; None if rows are independent
     filters: tuple[str, ...] = ()  # of which all are true in every row
     filtered_out: int = 0  # rows of the source that they left out
     notes: tuple[str, ...] = ()  # how values were read
@@ -158,6 +159,8 @@ class LogAnalysis:
             "rows": self.rows,
             "skipped": self.skipped,
             "columns": dict(self.columns),
+            "unit": self.columns["unit"],
+            "units": self.units,
             "filter": list(self.filters),
             "filtered_out": self.filtered_out,
             "notes": list(self.notes),
@@ -207,6 +210,10 @@ def about_sentences(
         shown = " and ".join(f"({one})" if len(log.filters) > 1 else one for one in log.filters)
         total = log.rows + log.filtered_out
         sentences.append(f"filter: {shown} (kept {log.rows:,} of {total:,} rows)")
+    if log.units is not None:
+        sentences.append(
+            f"clustered by {columns['unit']}: {log.units:,} units; tests of assumptions take all rows of a unit as one"
+        )
     if log.skipped:
         sentences.append(f"{log.skipped:,} rows without an arm left out")
     return [*sentences, *log.notes]

@@ -33,7 +33,7 @@ class QueryColumns:
     table: ir.Table
     keys: tuple[str, ...]  # arm, mediator_0, ...
     strays: tuple[str, ...]
-    dividing: tuple[str, ...] = ()  # further keys: group
+    dividing: tuple[str, ...] = ()  # further keys: group, cluster
 
 
 def tidy(request: Request, picked: ir.Table, rules: Rules, cuts: Cuts) -> QueryColumns:
@@ -62,6 +62,7 @@ def tidy(request: Request, picked: ir.Table, rules: Rules, cuts: Cuts) -> QueryC
         strays["stray_observed"] = rules.stray(picked.observed, allowed=(0.0, 1.0))
     strays = {name: stray for name, stray in strays.items() if stray is not None}
     dividing = {} if request.by is None else {"group": rules.known(picked.by)}
+    dividing |= {} if request.unit is None else {"cluster": picked.cluster}  # see units.py
     table = picked.select(**keys, **dividing, **strays, **outcomes)
     return QueryColumns(table, tuple(keys), tuple(strays), tuple(dividing))
 

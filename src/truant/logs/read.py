@@ -17,6 +17,7 @@ from truant.logs.groups import divided
 from truant.logs.keep import filter_columns, keep, selected_on_outcome
 from truant.logs.log import Log
 from truant.logs.source import Source, find
+from truant.logs.units import find_units
 from truant.logs.values import NUMBER, Rules
 from truant.setting import switch
 from truant.tables.request import Request, understand
@@ -35,6 +36,7 @@ def read(
     minimize: bool = False,
     filter: str | Sequence[str] = (),
     by: str | None = None,
+    unit: str | None = None,
     encoding: str | None = None,
     partitioned: bool = False,
 ) -> Log:
@@ -55,11 +57,14 @@ def read(
     by : column whose values divide the log into groups, at most 50.
     encoding : of CSV files, such as latin-1 or utf-16; UTF-8 unless given.
     partitioned : folder names such as `day=3` are columns, too.
+    unit : column whose values tell units (customers, patients) apart, of which there may be several rows.
     """
     switch("minimize", minimize)
     with closing(find(data, encoding=encoding, partitioned=partitioned)) as source:
         try:
-            request = understand(source.columns, arm, outcome, mediator, observed, levels, range, by=by)
+            request = understand(
+                source.columns, arm, outcome, mediator, observed, levels, range, by=by, unit=unit
+            )
         except UnknownName as error:
             raise _advising(error, source) from None
         filters = filters_of(filter)
@@ -91,7 +96,8 @@ def _reduced(
         query.cut_points(source, picked, rules, part.classes, f"mediator_{i}") if part.classes else ()
         for i, part in enumerate(request.mediators)
     )
-    columns = query.tidy(request, picked, rules, cuts)
+    units = None if request.unit is None else find_units(source, request, picked, rules)
+    columns = query.tidy(request, picked if units is None else units.table, rules, cuts)
     if request.levels is None and request.range is None and picked.outcome.type().is_boolean():
         request = replace(request, levels=(0.0, 1.0))
     aggregate = collect(source, request, columns)
@@ -103,6 +109,8 @@ def _reduced(
         filtered_out=filtered_out,
         warnings=selected_on_outcome(tree, request.outcome),
     )
+    if units is not None:
+        log = replace(log, clusters=units.clusters(log, aggregate.rows, aggregate.pivot))
     if request.by is None:
         return log
-    return replace(log, groups=divided(request, log, aggregate, source.untyped))
+    return replace(log, groups=divided(request, log, aggregate, units, source.untyped))

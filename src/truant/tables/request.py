@@ -11,7 +11,7 @@ from truant.errors import InvalidValue, unknown
 from truant.setting import Setting, finite
 
 MOST_CLASSES = 100
-DIVIDING = ("by",)  # further columns that a request may name
+DIVIDING = ("by", "unit")  # further columns that a request may name
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Request:
     levels: tuple[float, ...] | None  # (): real, whatever the data look like
     range: tuple[float, float] | None
     by: str | None = None  # an analysis for each value of this column
+    unit: str | None = None  # rows with the same value are not independent
 
     def names(self) -> dict[str, str]:
         """Each column by the name that the queries use: arm, outcome, mediator_0, ..."""
@@ -70,7 +71,15 @@ def understand(
             one_column(name, columns)
             if name in (arm, outcome):
                 raise InvalidValue(f"{role} must be another column than arm and outcome, got {name!r}.")
-    return Request(arm, outcome, mediators, observed, *_known_outcomes(levels, range), dividing.get("by"))
+    return Request(
+        arm,
+        outcome,
+        mediators,
+        observed,
+        *_known_outcomes(levels, range),
+        dividing.get("by"),
+        dividing.get("unit"),
+    )
 
 
 def one_column(name: object, columns: Sequence[str]) -> None:

@@ -13,6 +13,8 @@ NAMED = {  # objects whose keys are names, by the path of the object
     "arms[].estimates",
     "versions",
     "left_out",
+    "missing_markers",
+    "missing_markers.*",
 }
 
 
@@ -158,6 +160,9 @@ FIELDS: dict[str, set[str]] = {
         "sensitivity[].shift",
         "sensitivity[].shift_in_sd",
         "sensitivity[].winner",
+        "missing_markers",
+        "missing_markers.*",
+        "missing_markers.*.*",
         "notes",
         "skipped",
         "source",

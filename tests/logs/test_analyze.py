@@ -157,7 +157,8 @@ def test_terminal(visits):
     ("arguments", "sentence"),
     [
         (("visits.csv", "--arm", "mial", "--outcome", "spent"), "did you mean 'mail'?"),
-        (("visits.csv", "--arm", "mail", "--outcome", "opened"), "must be numbers"),
+        (("visits.csv", "--arm", "opened", "--outcome", "mail"), "must be numbers"),
+        ((*USUAL, "--decimal", ";"), "decimal must be '.' or ','"),
         (("nowhere.csv", "--arm", "mail", "--outcome", "spent"), "nowhere.csv"),
         ((*USUAL, "--control", "c"), "Unknown arm 'c'"),
         ((*USUAL, "--assume", "mr"), "Unknown assumption 'mr'"),
@@ -214,7 +215,8 @@ def test_it_holds_an_analysis_and_shows_all_of_it():
         "skipped": 1,
         "filter": [],
         "filtered_out": 0,
-        "notes": [],
+        "missing_markers": {"arm": {"empty": 1}},
+        "notes": ["missing in 'arm': 1 empty"],
     }
     own |= {"unit": None, "units": None}
     columns = {"arm": "arm", "outcome": "y", "mediator": [], "observed": None, "by": None, "unit": None}

@@ -13,6 +13,7 @@ import pytest
 from truant.errors import InvalidValue, TruantError
 from truant.logs import query
 from truant.logs.read import read
+from truant.tables import limits
 
 GOOD: dict[str, Any] = {
     "arm": ["a", "b"] * 3,
@@ -85,23 +86,27 @@ GOOD: dict[str, Any] = {
         ),
         ({"y": [4] * 6}, {"levels": ()}, "All observed outcomes of 'y' are 4; say what else they could be"),
         (
-            {"y": ["1", "2", "NA", "3", "n/a", "3"]},
+            {"y": ["1", "2", "#N/A", "3", "-", "3"]},
             {},
-            "Column 'y' must be numbers, it holds 'NA' and 'n/a'; if that stands for missing, "
-            "say so: missing_values=['NA', 'n/a'].",
+            "Column 'y' must be numbers, it holds '#N/A' and '-'; if that stands for missing, "
+            "say so: missing_values=['#N/A', '-'] ('--missing-values=#N/A,-').",
         ),
-        ({"y": ["u", "v", "w"] * 2}, {}, "Column 'y' must be numbers, it holds 'u' and 'w'; if"),
+        ({"y": ["u", "v", "w"] * 2}, {}, "Column 'y' must be numbers, it holds 'u', 'v' and 'w'; name"),
         ({"m": ["1", "2", "low"] * 2}, {"mediator": "m:2"}, "Column 'm' must be numbers, it holds 'low'; if"),
-        ({"m": ["u", "v", "low"] * 2}, {"mediator": "m:2"}, "Column 'm' must be numbers, it holds 'low'"),
+        (
+            {"m": ["u", "v", "low"] * 2},
+            {"mediator": "m:2"},
+            "Column 'm' must be numbers, it holds 'low', 'u' and 'v'; name",
+        ),
         (
             {"m": [0, 1, 2] * 2},
             {"observed": "m"},
-            "Column 'm' must be true or false, or 1 or 0; it holds '2'.",
+            "Column 'm' must be yes or no, true or false, or 1 or 0; it holds '2'.",
         ),
         (
-            {"m": ["yes", "no"] * 3},
+            {"m": ["yes", "maybe"] * 3},
             {"observed": "m"},
-            "Column 'm' must be true or false, or 1 or 0; it holds 'no'",
+            "Column 'm' must be yes or no, true or false, or 1 or 0; it holds 'maybe'.",
         ),
         (
             {"y": [0, 1, math.inf, 0, 1, 1]},
@@ -118,7 +123,7 @@ GOOD: dict[str, Any] = {
         (
             {"y": [1, "u", 2.5, 0, 1, 1]},
             {},
-            "Column 'y' must hold numbers or texts of one type: Could not convert",
+            "Column 'y' must hold numbers or texts of one type: it mixes 1 and 'u'; if a value",
         ),
         ({"y": [1, 2]}, {}, "Columns must have the same number of values, got 6 of 'arm', 2 of 'y'."),
     ],
@@ -142,7 +147,7 @@ def test_too_many_levels_and_arms():
     n = 2400
     rows = {
         "arm": [0, 1] * (n // 2),
-        "id": list(range(n)),
+        "id": [i // 2 for i in range(n)],
         "pair": [i % 60 for i in range(n)],
         "y": [0, 1, 1] * (n // 3),
     }
@@ -163,13 +168,14 @@ def test_too_many_levels_and_arms():
 
 def test_levels_that_hide_from_the_first_look_are_refused_too(monkeypatch):
     monkeypatch.setattr(query, "FIRST_ROWS", 20)
-    rows = {"arm": [0, 1] * 600, "id": list(range(1200)), "y": [0, 1, 1] * 400}
+    rows = {"arm": [0, 1] * 600, "id": [i % 600 for i in range(1200)], "y": [0, 1, 1] * 400}
     with pytest.raises(InvalidValue, match=r"at most 100 levels"):
         read(rows, arm="arm", mediator="id", outcome="y")
-    with pytest.raises(InvalidValue, match=r"At most 1,000 arms"):
+    monkeypatch.setattr(limits, "MOST_ARMS", 500)
+    with pytest.raises(InvalidValue, match=r"At most 500 arms"):
         read(rows, arm="id", outcome="y")
-    monkeypatch.setattr(query, "MOST_CELLS", 1000)
-    with pytest.raises(InvalidValue, match=r"more than 1,000 combinations"):
+    monkeypatch.setattr(query, "MOST_CELLS", 500)
+    with pytest.raises(InvalidValue, match=r"more than 500 combinations"):
         read(rows, arm="arm", mediator="id", outcome="y")
 
 

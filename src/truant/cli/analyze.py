@@ -19,6 +19,10 @@ def _complete_assumptions(
     return [CompletionItem(name) for name in registry.names("assumption") if name.startswith(incomplete)]
 
 
+def _listed(text: str | None) -> list[str] | None:
+    return None if text is None else text.split(",") if text else []
+
+
 @cli.command()
 @click.argument("data")
 @click.option("--arm", required=True, metavar="COLUMN", help="The column that says which arm a unit got.")
@@ -45,7 +49,17 @@ def _complete_assumptions(
 @click.option(
     "--levels", type=numbers, metavar="0,1,...", help="Values of a discrete outcome.  [default: found out]"
 )
-@click.option("--missing-values", metavar="-99,NA", help="Further values that mean missing.")
+@click.option(
+    "--missing-values",
+    metavar="-99,?",
+    help="Further values that mean missing, beside empty, NA, N/A, NaN, null and None.",
+)
+@click.option(
+    "--only-missing-values", metavar="-99,?", help="Values that mean missing instead; empty ones always do."
+)
+@click.option(
+    "--decimal", default=".", show_default=True, metavar="SIGN", help="Decimal sign of the numbers: . or ,"
+)
 @click.option("--observed", metavar="COLUMN", help="A column that says whether the outcome was observed.")
 @click.option(
     "--expected-split",
@@ -82,6 +96,8 @@ def analyze(
     range_: tuple[float, ...] | None,
     levels: tuple[float, ...] | None,
     missing_values: str | None,
+    only_missing_values: str | None,
+    decimal: str,
     observed: str | None,
     expected_split: tuple[float, ...] | None,
     minimize: bool,
@@ -116,7 +132,9 @@ def analyze(
         level=level,
         range=None if range_ is None else (range_[0], range_[1]),
         levels=levels,
-        missing_values=missing_values.split(",") if missing_values else (),
+        missing_values=_listed(missing_values) or (),
+        only_missing_values=_listed(only_missing_values),
+        decimal=decimal,
         observed=observed,
         expected_split=expected_split,
         minimize=minimize,

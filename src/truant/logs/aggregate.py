@@ -10,11 +10,19 @@ import numpy as np
 
 from truant.counts import COLUMNS, CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue
-from truant.logs import checks, query
+from truant.logs import checks, markers, query
 from truant.logs.source import Source
+from truant.logs.values import Rules
 from truant.setting import FloatArray, Setting
 from truant.tables.labels import in_order, mediator_levels
-from truant.tables.limits import MOST_LEVELS, check_arms, check_distinct
+from truant.tables.limits import (
+    MOST_ARMS,
+    MOST_LEVELS,
+    MOST_MEDIATORS,
+    check_arms,
+    check_distinct,
+    check_identifiers,
+)
 from truant.tables.request import Request
 
 
@@ -30,7 +38,10 @@ class Aggregate:
 def collect(source: Source, request: Request, columns: query.QueryColumns) -> Aggregate:
     """Run the aggregate; by outcome if that is discrete, as was said or as the first rows look."""
     look = query.first_look(source, columns)
-    check_distinct(request, *(look[key] for key in columns.keys))
+    distinct = [look[key] for key in columns.keys]
+    if distinct[0] > MOST_ARMS or max(distinct[1:], default=0) > MOST_MEDIATORS:
+        check_identifiers(request, distinct, look["rows"])
+    check_distinct(request, *distinct)
     checks.check_groups(request, look.get("group", 0))
     low, high = (0.0, 0.0) if look["low"] is None else (look["low"], look["high"])
     checks.check_finite(request.outcome, low, high)
@@ -44,6 +55,7 @@ def collect(source: Source, request: Request, columns: query.QueryColumns) -> Ag
         by_outcome = False  # the first rows misled
         rows = query.reduce(source, columns, by_outcome, pivot, look["nan"] > 0)
     if len(rows) > query.MOST_CELLS:
+        checks.check_strays(request, rows, columns.rules)
         raise InvalidValue(
             f"The columns have more than {query.MOST_CELLS:,} combinations; "
             "name columns with fewer values, or cut mediators, as in 'NAME:3'."
@@ -51,15 +63,21 @@ def collect(source: Source, request: Request, columns: query.QueryColumns) -> Ag
     return Aggregate(rows, by_outcome, pivot)
 
 
-def assemble(request: Request, cuts: query.Cuts, aggregate: Aggregate, untyped: bool) -> dict[str, Any]:
+def assemble(
+    request: Request, cuts: query.Cuts, aggregate: Aggregate, rules: Rules, untyped: bool
+) -> dict[str, Any]:
     """The fields of a Log."""
-    checks.check_strays(request, aggregate.rows)
+    checks.check_strays(request, aggregate.rows, rules)
     rows = sum(cell["pulls"] for cell in aggregate.rows)
+    markers.mark(request, aggregate.rows, rules)
+    found = markers.count(aggregate.rows)
     kept = [cell for cell in aggregate.rows if cell["arm"] is not None]
     arms = in_order({cell["arm"] for cell in kept}, untyped)
+    markers.check_arms_read(request, list(arms.values()), found)
     check_arms(request, list(arms.values()), rows)
     mediators = _mediators(request, cuts, kept, untyped)
     check_distinct(request, len(arms), len(mediators))
+    check_identifiers(request, [len(arms), *_distinct(request, kept)], sum(cell["pulls"] for cell in kept))
     arm_code = {value: code for code, value in enumerate(arms)}
     level_code = {level: code for code, level in enumerate(mediators)}
     for cell in kept:  # its place in the counts; the last row of an arm is "mediator missing"
@@ -74,6 +92,7 @@ def assemble(request: Request, cuts: query.Cuts, aggregate: Aggregate, untyped: 
         "rows": rows,
         "skipped": rows - sum(cell["pulls"] for cell in kept),
         "outcome_range_given": bool(request.levels) or request.range is not None,
+        "missing_markers": found,
     }
 
 
@@ -92,7 +111,11 @@ def _mediators(
         raise InvalidValue(
             f"The mediator is missing in every row: {names}; check the columns, or leave it out."
         )
-    return mediator_levels(levels, request.mediators, cuts, untyped)
+    return mediator_levels(levels, request.mediators, [cut.points for cut in cuts], untyped)
+
+
+def _distinct(request: Request, kept: list[dict[str, Any]]) -> list[int]:
+    return [len({cell[f"mediator_{i}"] for cell in kept} - {None}) for i, _ in enumerate(request.mediators)]
 
 
 def counts_of(cells: Iterable[dict[str, Any]], setting: Setting, pivot: float) -> Counts:

@@ -30,6 +30,8 @@ def analyze(
     range: tuple[float, float] | None = None,
     levels: Sequence[float] | None = None,
     missing_values: Sequence[object] = (),
+    only_missing_values: Sequence[object] | None = None,
+    decimal: str = ".",
     observed: str | None = None,
     expected_split: Sequence[float] | None = None,
     minimize: bool = False,
@@ -44,14 +46,17 @@ def analyze(
     Parameters
     ----------
     data : a CSV or Parquet file (or glob), a pandas, polars or Arrow table, an Ibis table, or a database URL.
-    arm, outcome : names of columns; an outcome is missing where it is NULL, NaN or empty.
+    arm, outcome : names of columns; words such as yes and no are read as 1 and 0.
     mediator : what was known in between, a column or several; "cd420:3" cuts a continuous one at its tertiles.
     control : the arm that others are compared with.
     assume : names of assumptions, see `truant assumptions`; all that are possible unless given.
     level : of confidence intervals.
     range : the lowest and the highest possible outcome, for worst-case bounds; levels bring their own.
     levels : the values of a discrete outcome; found out unless given.
-    missing_values : further values that mean missing, e.g. -99.
+    missing_values : further values that mean missing, e.g. -99, beside NULL, NaN, blank, and in any case NA, N/A, NaN,
+        null and None.
+    only_missing_values : values that mean missing instead, beside NULL and NaN.
+    decimal : the decimal sign of numbers that are text, "." or ",".
     observed : a column that says whether the outcome was observed.
     expected_split : the share of units that each arm should have, in the order of the arms.
     minimize : the best arm is the one with the lowest mean: costs, churn, deaths.
@@ -72,6 +77,8 @@ def analyze(
         levels=levels,
         range=range,
         missing_values=missing_values,
+        only_missing_values=only_missing_values,
+        decimal=decimal,
         minimize=minimize,
         filter=filter,
         by=by,
@@ -127,6 +134,7 @@ class Asked:
             units=log.units,
             filters=log.filters,
             filtered_out=log.filtered_out,
+            missing_markers=log.missing_markers,
             notes=log.notes,
             inputs=self.inputs,
         )

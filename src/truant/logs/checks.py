@@ -8,6 +8,9 @@ from typing import Any
 
 from truant.counts import LARGEST_OUTCOME
 from truant.errors import InvalidValue
+from truant.logs.refusals import dates, not_numbers
+from truant.logs.shapes import Shape
+from truant.logs.values import Rules
 from truant.tables.request import Request
 
 MOST_GROUPS = 50
@@ -23,6 +26,8 @@ def check_types(request: Request, picked: Any) -> None:
     for role, name in request.names().items():
         kind = picked[role].type()
         fits = kind.is_numeric() or kind.is_boolean() or kind.is_string() or kind.is_null()
+        if role in numeric and (kind.is_temporal() or kind.is_interval()):
+            raise InvalidValue(dates(name, f"got {kind}"))
         if role in numeric and not fits:
             raise InvalidValue(f"Column {name!r} must be numbers, got {kind}; name another column.")
         if kind.is_nested():
@@ -80,19 +85,18 @@ def check_groups(request: Request, groups: int) -> None:
         )
 
 
-def check_strays(request: Request, cells: Sequence[Mapping[str, Any]]) -> None:
+def stray_texts(request: Request, cells: Sequence[Mapping[str, Any]], rules: Rules) -> dict[str, set[str]]:
+    """By role, the texts that are neither missing nor what is needed there."""
+    found: dict[str, set[str]] = {}
+    for role in request.names():
+        if cells and f"unread_{role}" in cells[0]:
+            texts = {cell[f"unread_{role}"] for cell in cells} - {None}
+            found[role] = {text for text in texts if not rules.is_missing(text)}
+    return {role: texts for role, texts in found.items() if texts}
+
+
+def check_strays(request: Request, cells: Sequence[Mapping[str, Any]], rules: Rules) -> None:
     """No text where numbers are needed, nothing but 0 and 1 in `observed`."""
-    for role, name in request.names().items():
-        if f"stray_{role}_first" not in (cells[0] if cells else {}):
-            continue
-        found = {cell[f"stray_{role}_{end}"] for cell in cells for end in ("first", "last")} - {None}
-        if not found:
-            continue
-        shown = sorted(found)[:3]
-        came = " and ".join(repr(text) for text in shown)
-        if role == "observed":
-            raise InvalidValue(f"Column {name!r} must be true or false, or 1 or 0; it holds {came}.")
-        raise InvalidValue(
-            f"Column {name!r} must be numbers, it holds {came}; if that stands for missing, "
-            f"say so: missing_values={shown!r}."
-        )
+    for role, found in stray_texts(request, cells, rules).items():
+        strays = [Shape(text, 1, text, text) for text in sorted(found)]
+        raise InvalidValue(not_numbers(request.names()[role], strays, strays, role == "observed"))

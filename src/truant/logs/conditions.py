@@ -102,7 +102,7 @@ def _sides(name: str, column: Any, value: Literal, rules: Rules) -> tuple[Any, A
         )
     if kind.is_integer() and isinstance(value, int) and not isinstance(value, bool):
         return rules.known(column), value  # as numbers with a point, large ones would lose digits
-    return rules.number(column), float(value)
+    return rules.number_or_word(column), float(value)
 
 
 def _moments(name: str, column: Any, value: Literal, rules: Rules) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from truant.analysis import Labels
 from truant.errors import InvalidValue
+from truant.logs import markers
 from truant.logs.aggregate import Aggregate, check_seen, counts_of
 from truant.logs.checks import check_groups
 from truant.logs.log import Group, Log
@@ -53,6 +54,9 @@ def _group(
             clusters.check(Labels.of(arms, ()))
     except InvalidValue as refused:
         return Group(label, rows, reason=str(refused))
+    missing = markers.count(cells)
+    whole = markers.notes(log.missing_markers)
+    notes = [*(note for note in log.notes if note not in whole), *markers.notes(missing)]
     part = replace(
         log,
         counts=replace(counts, table=counts.table[there]),
@@ -61,5 +65,7 @@ def _group(
         clusters=clusters,
         rows=rows,
         skipped=rows - int(counts.pulls.sum()),
+        missing_markers=missing,
+        notes=tuple(notes),
     )
     return Group(label, rows, part)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from truant.analysis.clusters import Clusters
@@ -36,6 +36,7 @@ class Log:
     clusters: Clusters | None = None  # which rows belong to one unit, if that was asked for
     filters: tuple[str, ...] = ()
     filtered_out: int = 0  # rows that they left out
+    missing_markers: dict[str, dict[str, int]] = field(default_factory=dict)  # column -> marker -> rows
     notes: tuple[str, ...] = ()  # how values were read, a short sentence each, for the report
     warnings: tuple[Warning, ...] = ()  # what to know of the rows before relying on a figure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,7 @@ class LogAnalysis:
     units: int | None = None  # of which there are several rows; None if rows are independent
     filters: tuple[str, ...] = ()  # of which all are true in every row
     filtered_out: int = 0  # rows of the source that they left out
+    missing_markers: dict[str, dict[str, int]] = field(default_factory=dict)  # column -> marker -> rows
     notes: tuple[str, ...] = ()  # how values were read
     inputs: tuple[str, ...] = ()  # paths and patterns of the files that were read, which are never written
 
@@ -163,6 +164,7 @@ class LogAnalysis:
             "units": self.units,
             "filter": list(self.filters),
             "filtered_out": self.filtered_out,
+            "missing_markers": {name: dict(rows) for name, rows in self.missing_markers.items()},
             "notes": list(self.notes),
         }
         return self.analysis.summary() | own

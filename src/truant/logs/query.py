@@ -5,10 +5,11 @@ They are written once, in Ibis, and run where the data is; only their few result
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from truant.logs.forms import PLAIN, Form
 from truant.logs.source import Source
 from truant.logs.values import Rules
 from truant.tables.request import Request
@@ -19,78 +20,119 @@ if TYPE_CHECKING:
 FIRST_ROWS = 100_000  # a look that costs next to nothing
 MOST_CELLS = 1_000_000  # result rows that Python is willing to see
 
-Cuts = tuple[tuple[float, ...], ...]  # per mediator part; () where it is not cut
+
+@dataclass(frozen=True)
+class Cut:
+    """Where a mediator is cut, and its lowest and highest value; nothing where it is not cut."""
+
+    points: tuple[float, ...] = ()
+    ends: tuple[float, ...] = ()
+
+
+Cuts = tuple[Cut, ...]  # per mediator part
 
 
 @dataclass(frozen=True)
 class QueryColumns:
-    """The wanted columns with missing as NULL, classes instead of cut values, and the outcome as a number.
+    """The wanted columns: keys, classes instead of cut values, and the outcome as a number.
 
-    The outcome comes twice: `outcome` may hold NaN where the column did, in `clean` that is NULL.
-    For each column that must be numbers, `stray_...` holds what is not one, for the message that refuses it.
+    Keys that are not cut are as they came, missing markers among them: of the few that are left, Python tells which
+    are missing. The outcome comes twice: `outcome` may hold NaN where the column did, in `clean` that is NULL.
+    Of a column that must be numbers, `unread_...` holds the text that was not read as one: a marker, or a stray.
     """
 
     table: ir.Table
     keys: tuple[str, ...]  # arm, mediator_0, ...
-    strays: tuple[str, ...]
+    cut: frozenset[str]  # those that are classes; `number_...` holds what was cut
+    details: tuple[str, ...]  # further keys of the aggregate: seen, unread_...
+    rules: Rules
     dividing: tuple[str, ...] = ()  # further keys: group, cluster
 
+    def known(self, table: ir.Table, key: str) -> Any:
+        """A key with NULL wherever it is missing."""
+        return table[key] if key in self.cut else self.rules.known(table[key])
 
-def tidy(request: Request, picked: ir.Table, rules: Rules, cuts: Cuts) -> QueryColumns:
+
+def tidy(
+    request: Request, picked: ir.Table, rules: Rules, forms: Mapping[str, Form], cuts: Cuts
+) -> QueryColumns:
     """The picked columns as the queries want them."""
     import ibis
 
-    keys = {"arm": rules.known(picked.arm)}
-    strays = {}
+    keys = {"arm": picked.arm}
+    values, details = {}, {}
     for i, part in enumerate(request.mediators):
-        column = picked[f"mediator_{i}"]
-        keys[f"mediator_{i}"] = (
-            _class_of(rules.number(column), cuts[i]) if part.classes else rules.known(column)
-        )
+        role = f"mediator_{i}"
+        keys[role] = picked[role]
         if part.classes:
-            strays[f"stray_mediator_{i}"] = rules.stray(column)
+            values[role] = rules.number(picked[role], form=forms.get(role, PLAIN))
+            keys[role] = _class_of(values[role], cuts[i].points)
+            details[f"unread_{role}"] = rules.unread(picked[role], values[role].notnull())
+    form = forms.get("outcome", PLAIN)
     outcomes = {
-        "outcome": rules.number(picked.outcome, but_for_nan=True),
-        "clean": rules.number(picked.outcome),
+        "outcome": rules.number(picked.outcome, but_for_nan=True, form=form),
+        "clean": rules.number(picked.outcome, form=form),
     }
-    strays["stray_outcome"] = rules.stray(picked.outcome)
+    details["unread_outcome"] = rules.unread(picked.outcome, outcomes["clean"].notnull())
     if request.observed is not None:
-        seen = rules.number(picked.observed)
+        seen = rules.number(picked.observed, form=forms.get("observed", PLAIN))
         outcomes = {name: ibis.ifelse(seen == 1, outcome, None) for name, outcome in outcomes.items()}
-        if strays["stray_outcome"] is not None:  # whatever it holds while not observed
-            strays["stray_outcome"] = ibis.ifelse(seen == 1, strays["stray_outcome"], None)
-        strays["stray_observed"] = rules.stray(picked.observed, allowed=(0.0, 1.0))
-    strays = {name: stray for name, stray in strays.items() if stray is not None}
+        if details["unread_outcome"] is not None:  # whatever it holds while not observed
+            details["unread_outcome"] = ibis.ifelse(seen == 1, details["unread_outcome"], None)
+        details["seen"] = ibis.cases((seen == 1, 1), (seen == 0, 0))
+        details["unread_observed"] = rules.unread(picked.observed, seen.isin([0.0, 1.0]), always=True)
+    details = {name: detail for name, detail in details.items() if detail is not None}
+    numbers = {f"number_{role}": value for role, value in values.items()}
     dividing = {} if request.by is None else {"group": rules.known(picked.by)}
     dividing |= {} if request.unit is None else {"cluster": picked.cluster}  # see units.py
-    table = picked.select(**keys, **dividing, **strays, **outcomes)
-    return QueryColumns(table, tuple(keys), tuple(strays), tuple(dividing))
+    table = picked.select(**keys, **numbers, **dividing, **details, **outcomes)
+    return QueryColumns(table, tuple(keys), frozenset(values), tuple(details), rules, tuple(dividing))
 
 
-def cut_points(
-    source: Source, picked: ir.Table, rules: Rules, classes: int, mediator: str
-) -> tuple[float, ...]:
+def find_cuts(
+    source: Source, request: Request, picked: ir.Table, rules: Rules, forms: Mapping[str, Form]
+) -> Cuts:
+    """Where each mediator is cut."""
+    cuts = []
+    for i, part in enumerate(request.mediators):
+        if not part.classes:
+            cuts.append(Cut())
+            continue
+        number = rules.number(picked[f"mediator_{i}"], form=forms.get(f"mediator_{i}", PLAIN))
+        column = picked.select(arm=rules.known(picked.arm), x=number)
+        cuts.append(cut_points(source, column, part.classes))
+    return tuple(cuts)
+
+
+def cut_points(source: Source, column: ir.Table, classes: int) -> Cut:
     """For j = 1 .. classes-1 the smallest value x with F(x) >= j / classes, over all rows that have an arm.
 
     A value equal to a cut point belongs below it, so ties go to the lower class; equal cut points are one.
     """
-    value = rules.number(picked[mediator])
-    column = picked.select(arm=rules.known(picked.arm), x=value).filter(
-        lambda t: t.arm.notnull() & t.x.notnull()
-    )
+    column = column.filter(column.arm.notnull() & column.x.notnull())
     if source.backend.name == "duckdb":
-        points = source.run(column.aggregate(points=_quantile_disc(column.x, classes)))[0]["points"] or []
+        found = source.run(
+            column.aggregate(
+                points=_quantile_disc(column.x, classes), low=column.x.min(), high=column.x.max()
+            )
+        )[0]
+        points, ends = found["points"] or [], (found["low"], found["high"])
     else:  # sorts, and so is slower, but every database can do it
-        points = [row["x"] for row in source.run(_at_ranks(column, classes))]
-    return tuple(sorted({float(point) for point in points}))
+        rows = source.run(_at_ranks(column, classes))
+        points = [row["x"] for row in rows if row["cut"]]
+        ends = tuple(row["x"] for row in rows)
+    ordered = sorted(float(end) for end in ends if end is not None)
+    return Cut(tuple(sorted({float(point) for point in points})), tuple(ordered[:1] + ordered[-1:]))
 
 
 def first_look(source: Source, columns: QueryColumns, seen: str = "outcome") -> dict[str, Any]:
     """Of the first rows whose outcome was observed: its range, distinct values, and how many were NaN."""
     table = columns.table
-    rows = table.filter(table.arm.notnull() & table[seen].notnull()).limit(FIRST_ROWS)
-    about = {key: rows[key].nunique() for key in (*columns.keys, *columns.dividing, "clean")}
-    about |= {"low": rows.clean.min(), "high": rows.clean.max(), "nan": rows.count() - rows.clean.count()}
+    rows = table.filter(columns.known(table, "arm").notnull() & table[seen].notnull()).limit(FIRST_ROWS)
+    about = {key: columns.known(rows, key).nunique() for key in columns.keys}
+    about |= {key: rows[key].nunique() for key in (*columns.dividing, "clean")}
+    about |= {"low": rows.clean.min(), "high": rows.clean.max()}
+    about |= {"rows": rows.count(), "nan": rows.count() - rows.clean.count()}
     look = source.run(rows.aggregate(**about))[0]
     if look["nan"] and look["low"] is None and seen != "clean":
         return first_look(source, columns, "clean") | {"nan": look["nan"]}
@@ -106,10 +148,8 @@ def reduce(
     To look at each value for NaN costs a fifth of the query; where none was seen, a NaN shows in the sums.
     """
     table = columns.table
-    keys = (*columns.keys, *columns.dividing)
+    keys = (*columns.keys, *columns.dividing, *columns.details)
     sums = {"pulls": table.count()}
-    for stray in columns.strays:
-        sums |= {f"{stray}_first": table[stray].min(), f"{stray}_last": table[stray].max()}
     if by_outcome:
         return source.run(table.group_by(*keys, "outcome").aggregate(**sums).limit(MOST_CELLS + 1))
     outcome = table.clean if with_nan else table.outcome
@@ -141,10 +181,13 @@ def _quantile_disc(column: Any, classes: int) -> Any:
 
 
 def _at_ranks(column: ir.Table, classes: int) -> ir.Table:
-    """The values of rank ceil(n j / classes)."""
+    """The values of rank ceil(n j / classes), which are cut points, and the first and the last."""
     import ibis
 
     ranked = column.select("x", rank=ibis.row_number().over(order_by=column.x) + 1, n=column.count().over())
     reached, before = ranked.rank * classes, (ranked.rank - 1) * classes
     wanted = [(reached >= ranked.n * j) & (before < ranked.n * j) for j in range(1, classes)]
-    return ranked.filter(ibis.or_(*wanted)).select("x")
+    found = ranked.select(
+        "x", cut=ibis.or_(*wanted), end=(ranked["rank"] == 1) | (ranked["rank"] == ranked.n)
+    )
+    return found.filter(found.cut | found.end).select("x", "cut")

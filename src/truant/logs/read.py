@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from truant.errors import UnknownName
-from truant.logs import query
+from truant.errors import InvalidValue, UnknownName
+from truant.logs import markers, query, sentinels
 from truant.logs.aggregate import assemble, collect
-from truant.logs.checks import check_types
+from truant.logs.checks import check_types, stray_texts
 from truant.logs.filter import filters_of, parse
+from truant.logs.forms import NUMBER
 from truant.logs.groups import divided
 from truant.logs.keep import filter_columns, keep, selected_on_outcome
 from truant.logs.log import Log
 from truant.logs.source import Source, find
+from truant.logs.text_columns import find_forms
 from truant.logs.units import find_units
-from truant.logs.values import NUMBER, Rules
+from truant.logs.values import Rules
 from truant.setting import switch
 from truant.tables.request import Request, understand
 
@@ -33,6 +35,8 @@ def read(
     levels: Sequence[float] | None = None,
     range: tuple[float, float] | None = None,
     missing_values: Sequence[object] = (),
+    only_missing_values: Sequence[object] | None = None,
+    decimal: str = ".",
     minimize: bool = False,
     filter: str | Sequence[str] = (),
     by: str | None = None,
@@ -51,7 +55,10 @@ def read(
     observed : column that is false (or 0) where the outcome is missing, whatever it holds.
     levels : all values of a discrete outcome; () for a real one; found from the data unless given.
     range : lowest and highest outcome that can be; those seen unless given.
-    missing_values : what else means missing, beside NULL, NaN and blank, in any of these columns.
+    missing_values : what else means missing in any of these columns, beside NULL, NaN, blank, and in any case NA, N/A,
+        NaN, null and None.
+    only_missing_values : what means missing instead, beside NULL and NaN.
+    decimal : the decimal sign of numbers that are text, "." or ",".
     minimize : the best arm is the one with the lowest mean.
     filter : which rows to keep, as in "country = 'DE' and age >= 18"; of several, all must be true.
     by : column whose values divide the log into groups, at most 50.
@@ -60,6 +67,8 @@ def read(
     unit : column whose values tell units (customers, patients) apart, of which there may be several rows.
     """
     switch("minimize", minimize)
+    if decimal not in (".", ","):
+        raise InvalidValue(f"decimal must be '.' or ',', got {decimal!r}.")
     with closing(find(data, encoding=encoding, partitioned=partitioned)) as source:
         try:
             request = understand(
@@ -67,8 +76,8 @@ def read(
             )
         except UnknownName as error:
             raise _advising(error, source) from None
-        filters = filters_of(filter)
-        return _reduced(source, request, missing_values, filters, minimize)
+        rules = Rules.of(missing_values, source.backend.name, only_missing_values)
+        return _reduced(source, request, rules, decimal, filters_of(filter), minimize)
 
 
 def _advising(error: UnknownName, source: Source) -> UnknownName:
@@ -80,34 +89,31 @@ def _advising(error: UnknownName, source: Source) -> UnknownName:
 
 
 def _reduced(
-    source: Source,
-    request: Request,
-    missing_values: Iterable[object],
-    filters: tuple[str, ...],
-    minimize: bool,
+    source: Source, request: Request, rules: Rules, decimal: str, filters: tuple[str, ...], minimize: bool
 ) -> Log:
-    rules = Rules.of(missing_values, source.backend.name)
     tree = parse(filters, source.columns)
     names = request.names() | filter_columns(tree)
     picked = source.pick({role: source.columns.index(name) for role, name in names.items()})
     check_types(request, picked)
-    picked, filtered_out = (picked, 0) if tree is None else keep(source, picked, tree, filters, rules)
-    cuts = tuple(
-        query.cut_points(source, picked, rules, part.classes, f"mediator_{i}") if part.classes else ()
-        for i, part in enumerate(request.mediators)
-    )
-    units = None if request.unit is None else find_units(source, request, picked, rules)
-    columns = query.tidy(request, picked if units is None else units.table, rules, cuts)
     if request.levels is None and request.range is None and picked.outcome.type().is_boolean():
         request = replace(request, levels=(0.0, 1.0))
-    aggregate = collect(source, request, columns)
-    found = assemble(request, cuts, aggregate, source.untyped)
+    picked, filtered_out = (picked, 0) if tree is None else keep(source, picked, tree, filters, rules)
+    units = None if request.unit is None else find_units(source, request, picked, rules)
+    for all_rows in (False, True):  # again if the first rows misled
+        forms = find_forms(source, request, picked, rules, decimal, all_rows)
+        cuts = query.find_cuts(source, request, picked, rules, forms)
+        columns = query.tidy(request, picked if units is None else units.table, rules, forms, cuts)
+        aggregate = collect(source, request, columns)
+        if not forms or not stray_texts(request, aggregate.rows, rules):
+            break
+    found = assemble(request, cuts, aggregate, rules, source.untyped)
     found["setting"] = replace(found["setting"], minimize=minimize)
+    missing = found["missing_markers"]
+    warnings = [*selected_on_outcome(tree, request.outcome), *markers.warnings(request, missing, rules)]
+    warnings += sentinels.warnings(source, request, columns, cuts, aggregate)
+    notes = [*(form.note for form in forms.values() if form.note), *markers.notes(missing)]
     log = Log(
-        **found,
-        filters=filters,
-        filtered_out=filtered_out,
-        warnings=selected_on_outcome(tree, request.outcome),
+        **found, filters=filters, filtered_out=filtered_out, notes=tuple(notes), warnings=tuple(warnings)
     )
     if units is not None:
         log = replace(log, clusters=units.clusters(log, aggregate.rows, aggregate.pivot))

@@ -3,85 +3,136 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from truant.errors import InvalidValue
+from truant.logs.forms import NO, NUMBER, PLAIN, WORDS, YES, Form
 
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+MARKERS = ("", "na", "n/a", "nan", "null", "none")  # in any case, with blanks around
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Missing is NULL, NaN, blank, or one of these numbers and texts."""
+    """Missing is NULL, NaN, or one of these numbers and texts."""
 
     numbers: tuple[float, ...]
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # as they are spelled
+    any_case: tuple[str, ...]  # in lower case, however they are spelled
     backend: str  # its name: not all can do all
 
     @classmethod
-    def of(cls, missing_values: Iterable[object], backend: str) -> Rules:
+    def of(
+        cls,
+        missing_values: Iterable[object],
+        backend: str,
+        only_missing_values: Iterable[object] | None = None,
+    ) -> Rules:
         """The rules for these missing values; text that is a number stands for the number too."""
-        if isinstance(missing_values, str | bytes) or not isinstance(missing_values, Iterable):
-            raise InvalidValue(f"missing_values must be a list of values, got {missing_values!r}.")
-        texts = tuple(dict.fromkeys(str(value).strip() for value in missing_values))
-        return cls(tuple(n for n in map(_number, texts) if n is not None), texts, backend)
+        given = _texts("missing_values", missing_values)
+        if only_missing_values is not None:
+            given = (*_texts("only_missing_values", only_missing_values), *given)
+        numbers = (number_of(text) for text in given)
+        any_case = MARKERS if only_missing_values is None else ()
+        return cls(tuple(n for n in numbers if n is not None), given, any_case, backend)
+
+    def is_missing(self, value: object) -> bool:
+        """Whether a value that came to Python is missing."""
+        if value is None or value != value:
+            return True
+        if isinstance(value, str):
+            text = value.strip()
+            return text in self.texts or text.lower() in self.any_case or number_of(text) in self.numbers
+        return bool(self.numbers) and not isinstance(value, bool) and number_of(value) in self.numbers
 
     def known(self, column: Any) -> Any:
         """The column with NULL wherever it is missing."""
-        conditions = self._conditions(column)
-        return _null_where(conditions, column)
-
-    def number(self, column: Any, but_for_nan: bool = False) -> Any:
-        """The column as numbers, NULL where it is missing (NaN may be left in) or not a number."""
         kind = column.type()
-        if kind.is_string():
-            return _null_where(self._conditions(column), self._parsed(column))
-        value = (column.cast("int8") if kind.is_boolean() else column).cast("float64")
-        can_be_nan = kind.is_floating() and not but_for_nan
-        return _null_where(self._conditions(value, can_be_nan), value)
-
-    def stray(self, column: Any, allowed: Sequence[float] = ()) -> Any | None:
-        """As text, what is neither missing nor a number (or not an allowed one); None where the type rules it out."""
-        import ibis
-
-        if allowed:
-            value = self.number(column)
-            wrong = value.notnull() & value.notin(allowed)
-        else:
-            wrong = None
-        if column.type().is_string():
-            not_a_number = self.known(column).notnull() & self._parsed(column).isnull()
-            not_a_number &= column.strip().lower() != "nan"
-            wrong = not_a_number if wrong is None else not_a_number | wrong
-        return None if wrong is None else ibis.ifelse(wrong, column.cast("string"), None)
-
-    def _conditions(self, column: Any, can_be_nan: bool = True) -> list[Any]:
-        """When a value that is not NULL is missing all the same."""
-        kind = column.type()
-        conditions = []
-        if kind.is_string():
-            conditions.append(column.strip().isin(["", *self.texts]))
-            if self.numbers:
-                conditions.append(self._parsed(column).isin(self.numbers))
-        if kind.is_floating() and can_be_nan and self.backend != "sqlite":  # which has no NaN
+        conditions = self._marks(column) if kind.is_string() else []
+        if kind.is_string() and self.numbers:
+            conditions.append(self._parsed(column, PLAIN).isin(self.numbers))
+        if kind.is_floating() and self.backend != "sqlite":  # which has no NaN
             conditions.append(column.isnan())
         if kind.is_numeric() and self.numbers:
             conditions.append(column.cast("float64").isin(self.numbers))
-        return conditions
+        return _null_where(conditions, column)
 
-    def _parsed(self, column: Any) -> Any:
-        """The number that a text is; true and false are 1 and 0."""
+    def number(self, column: Any, but_for_nan: bool = False, form: Form = PLAIN) -> Any:
+        """The column as numbers, NULL where it is missing (NaN may be left in) or not a number."""
+        kind = column.type()
+        if kind.is_string():
+            value = self._parsed(column, form)
+            # no marker is a plain number, but for those that `numbers` has
+            conditions = [] if form == PLAIN else self._marks(column)
+        else:
+            value = (column.cast("int8") if kind.is_boolean() else column).cast("float64")
+            can_be_nan = kind.is_floating() and not but_for_nan and self.backend != "sqlite"
+            conditions = [value.isnan()] if can_be_nan else []
+        if self.numbers:
+            conditions.append(value.isin(self.numbers))
+        return _null_where(conditions, value)
+
+    def unread(self, column: Any, read: Any, always: bool = False) -> Any | None:
+        """As text, what was not read: a marker or no number; None where that can only be NULL and NaN."""
+        import ibis
+
+        kind = column.type()
+        if kind.is_string():
+            return ibis.ifelse(read, None, column)
+        if kind.is_numeric() and (self.numbers or always):
+            return ibis.ifelse(read, None, self._without_nan(column).cast("string"))
+        return None
+
+    def number_or_word(self, column: Any) -> Any:
+        """The column as numbers, whether it is written with plain numbers or with yes and no."""
+        import ibis
+
+        number = self.number(column)
+        return ibis.coalesce(number, self.number(column, form=WORDS)) if column.type().is_string() else number
+
+    def stray(self, column: Any) -> Any | None:
+        """The texts that are neither missing nor plain numbers, yes or no; None where there are no texts."""
+        import ibis
+
+        if not column.type().is_string():
+            return None
+        return ibis.ifelse(self.known(column).notnull() & self.number_or_word(column).isnull(), column, None)
+
+    def _without_nan(self, column: Any) -> Any:
+        can_be_nan = column.type().is_floating() and self.backend != "sqlite"
+        return _null_where([column.isnan()] if can_be_nan else [], column)
+
+    def _marks(self, column: Any) -> list[Any]:
+        """When a text is a marker."""
+        text = column.strip()
+        marks = [text.isin(self.texts)] if self.texts else []
+        return marks + ([text.lower().isin(self.any_case)] if self.any_case else [])
+
+    def _parsed(self, column: Any, form: Form) -> Any:
+        """The number that a text of this form is."""
         import ibis
 
         text = column.strip()
+        for old, new in form.replacements:
+            text = text.replace(old, new)
+        if form.words:
+            word = text.lower()
+            return ibis.cases((word.isin(YES), 1), (word.isin(NO), 0)).cast("float64")
         if self.backend == "duckdb":
             number = text.try_cast("float64")
-            number = ibis.ifelse(number.isnan(), None, number)
-        else:  # a cast would fail on the first text, or make it 0
-            number = ibis.ifelse(text.re_search(NUMBER), text, None).cast("float64")
-        return ibis.cases((text.lower() == "true", 1.0), (text.lower() == "false", 0.0), else_=number)
+            return ibis.ifelse(number.isnan(), None, number)
+        # a cast would fail on the first text, or make it 0
+        return ibis.ifelse(text.re_search(NUMBER), text, None).cast("float64")
+
+
+def number_of(value: Any) -> float | None:
+    """The number that a plain value or text is; None if it is none."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return None if math.isnan(number) else number
 
 
 def _null_where(conditions: list[Any], value: Any) -> Any:
@@ -95,9 +146,7 @@ def _null_where(conditions: list[Any], value: Any) -> Any:
     return ibis.ifelse(missing, None, value)
 
 
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return None if math.isnan(number) else number
+def _texts(name: str, values: object) -> tuple[str, ...]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InvalidValue(f"{name} must be a list of values, got {values!r}.")
+    return tuple(dict.fromkeys(str(value).strip() for value in values))

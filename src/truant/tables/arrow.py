@@ -6,7 +6,7 @@ Tables come from pandas, polars (lazy ones as well), Arrow, any other library wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -119,9 +119,21 @@ def _converted(name: str, values: Any) -> pyarrow.ChunkedArray:
             return pyarrow.chunked_array(values)
         array = pyarrow.array(values, from_pandas=True)
     except (pyarrow.ArrowException, ValueError, TypeError, OverflowError) as error:
-        said = str(error).strip().partition("\n")[0].rstrip(".:;")
         raise InvalidValue(
-            f"Column {name!r} must hold numbers or texts of one type: {said}; "
+            f"Column {name!r} must hold numbers or texts of one type: {_mixture(values, error)}; "
             "if a value stands for missing, leave it blank."
         ) from error
     return array if isinstance(array, pyarrow.ChunkedArray) else pyarrow.chunked_array([array])
+
+
+def _mixture(values: Any, error: Exception) -> str:
+    """Two values of different types, if that is what is wrong."""
+    firsts: dict[str, Any] = {}
+    for value in values if isinstance(values, Iterable) else ():
+        if value is None or (isinstance(value, float) and value != value):
+            continue
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        firsts.setdefault("number" if number else type(value).__name__, value)
+        if len(firsts) > 1:
+            return "it mixes " + " and ".join(repr(value)[:60] for value in firsts.values())
+    return str(error).strip().partition("\n")[0].rstrip(".:;")

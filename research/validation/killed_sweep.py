@@ -76,8 +76,9 @@ def _run_and_kill(file: Path, out: Path, backend: str, seconds: float) -> None:
 
 
 def readable(path: Path) -> bool:
-    """Whether a part of a sweep is a whole Parquet file."""
+    """Whether a part of a sweep is a whole Parquet file, with the key that it is named by."""
     try:
-        return pq.read_table(path, page_checksum_verification=True).num_rows >= 100
+        table = pq.read_table(path, page_checksum_verification=True)
     except (OSError, pa.ArrowException):
         return False
+    return table.num_rows >= 100 and path.stem in str(table.schema.metadata)

@@ -12,7 +12,7 @@ from research.validation.killed_sweep import POLICIES, WORLD, killed_sweep
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
-KILLS = 10
+KILLS = 25  # of each
 BACKENDS = ("threads", "processes")
 COLUMNS = ("backend", "tasks", "kills", "files done at each kill", "half-written files", "same bytes")
 

@@ -159,6 +159,19 @@ def test_only_ordinary_files_are_replaced(own, kind, words, monkeypatch):
     assert kind != "link" or (own.parent / "far.csv").read_text() == "far"
 
 
+@pytest.mark.usefixtures("no_reading")
+def test_a_file_is_no_folder(own):
+    assert "'own.csv' is no folder" in analyzed("own.csv", "--out", "own.csv/out.csv")
+
+
+def test_a_name_that_is_no_text_can_be_written(own):
+    name = os.fsdecode(b"caf\xe9.csv")
+    arguments = ["analyze", "own.csv", "--arm", "arm", "--outcome", "y", "--out", name]
+    result = CliRunner().invoke(cli, arguments)
+    assert (result.exit_code, result.exception) == (0, None)
+    assert result.stdout.endswith("Wrote caf\N{REPLACEMENT CHARACTER}.csv\n")
+
+
 def test_two_outputs_are_two_files(own):
     (own.parent / "page.html").touch()
     os.link("page.html", "table.parquet")

@@ -120,7 +120,9 @@ def test_a_full_disk_leaves_what_was_there(tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limit[1]))
     try:
         with (
-            pytest.raises(InvalidValue, match=r"out\.csv': File too large; nothing was changed: make room"),
+            pytest.raises(
+                InvalidValue, match=r"out\.csv': File too large; nothing was changed: choose another place"
+            ),
             written_whole(target) as temporary,
         ):
             temporary.write_text("new" * 1000)

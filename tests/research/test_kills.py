@@ -7,8 +7,10 @@ from research.validation import killed_sweep
 
 def test_a_half_written_file_is_not_readable(tmp_path):
     path = tmp_path / "part.parquet"
-    pq.write_table(pa.table({"regret": range(100)}), path)
+    pq.write_table(pa.table({"regret": range(100)}, metadata={"key": "part"}), path)
     assert killed_sweep.readable(path)
+    assert not killed_sweep.readable(path.rename(tmp_path / "another.parquet"))
+    path = (tmp_path / "another.parquet").rename(path)
     path.write_bytes(path.read_bytes()[:-10])
     assert not killed_sweep.readable(path)
 

@@ -37,6 +37,8 @@ def test_bad_folders_and_backends(study, tmp_path):
         truant.sweep(study, out=tmp_path / ("a" * 300))
     with pytest.raises(InvalidValue, match="null byte; choose another"):
         truant.sweep(study, out="a\0b")
+    with pytest.raises(InvalidValue, match="A folder is needed, got 3"):
+        truant.sweep(study, out=3)
     for name in (".lock", "parts"):
         odd = results_folder(read_study(study), tmp_path / f"with a {name}")
         (odd / name).touch() if name == "parts" else (odd / name).mkdir()
@@ -77,6 +79,14 @@ def test_a_folder_whose_results_are_an_input_is_refused(study, tmp_path, counted
     with pytest.raises(InvalidValue, match=r"its file results\.parquet would be written, and is the input"):
         truant.sweep({"runs": 1, "policies": ["naive-ucb"], "worlds": [world]}, out=folder)
     assert (data.read_bytes(), counted) == (before, [])
+
+
+def test_a_link_in_place_of_the_study_is_refused_first(study, tmp_path):
+    folder = output_folder(tmp_path / "out", "sweep")
+    (folder / "study.toml").symlink_to(tmp_path / "mine")
+    with pytest.raises(InvalidValue, match=r"study\.toml': it is a symbolic link"):
+        truant.sweep(study, out=folder)
+    assert sorted(path.name for path in folder.iterdir()) == [".truant", "study.toml"]
 
 
 def test_a_second_sweep_changes_nothing(study, tmp_path):

@@ -81,6 +81,8 @@ def refuse_unwritable(target: Path) -> None:
         raise InvalidValue(f"Cannot write {name!r}: it is {kind}; name an ordinary file.")
     if not folder_there:
         folder = os.fspath(target.parent)
+        if os.path.exists(folder):
+            raise InvalidValue(f"Cannot write {name!r}: {folder!r} is no folder; choose another.")
         raise InvalidValue(f"Cannot write {name!r}: the folder {folder!r} does not exist; make it first.")
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise InvalidValue(f"Cannot write {name!r}: the folder is not writable; choose another.")

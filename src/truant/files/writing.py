@@ -51,7 +51,7 @@ def written_whole(target: Path) -> Iterator[Path]:
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise InvalidValue(
-            f"Cannot write {os.fspath(target)!r}: {reason}; nothing was changed: make room, or choose another place."
+            f"Cannot write {os.fspath(target)!r}: {reason}; nothing was changed: choose another place, or make room."
         ) from error
     finally:
         if temporary is not None:

@@ -11,14 +11,15 @@ from truant.sweeps.kept_runs import KeptRuns
 from truant.sweeps.study import Study
 
 PARTS = "parts"
-FILES = ("study.toml", "results.parquet", "summary.json", "index.html")  # beside the parts
+STUDY = "study.toml"
+FILES = (STUDY, "results.parquet", "summary.json", "index.html")  # beside the parts
 
 
 def results_folder(study: Study, out: str | os.PathLike[str] | None) -> Path:
     """Where the results go: as asked, else beside the study's file; what no sweep made is not overwritten."""
     file = Path(study.file)
     path = file.with_name(f"{file.stem}-results") if out is None else out
-    folder = output_folder(path, "sweep", FILES[1:], (*_data(study), *_study_file(study)))
+    folder = output_folder(path, "sweep", FILES, _inputs(study, path))
     parts = folder / PARTS
     if parts.is_symlink() or (parts.exists() and not parts.is_dir()):
         raise unfit_folder(folder, f"its {PARTS} is no folder")
@@ -34,24 +35,22 @@ def prepared(folder: Path, study: Study) -> KeptRuns:
         raise unfit_folder(folder, f"{error.strerror} ({kept.folder.name})") from None
     for place in kept.folder.iterdir():
         remove_unfinished(place)
-    target = folder / "study.toml"
+    target = folder / STUDY
     if study.source and not _same(target, study.file):
         with written_whole(target) as temporary:
             temporary.write_text(study.source, encoding="utf-8")
     return kept
 
 
-def _study_file(study: Study) -> tuple[str, ...]:
-    return named_files([study.file])
-
-
-def _data(study: Study) -> Iterator[str]:
-    """The files that worlds of the study are read from."""
+def _inputs(study: Study, folder: str | os.PathLike[str]) -> Iterator[str]:
+    """The study's file, unless it is the one in the folder, which is left as it is; files that worlds are read from."""
+    if not (isinstance(folder, str | os.PathLike) and _same(os.path.join(folder, STUDY), study.file)):
+        yield from named_files([study.file])
     for block in study.blocks:
         yield from named_files(block.fixed.values())
         for axis in block.axes:
             yield from named_files(axis.values)
 
 
-def _same(path: Path, file: str) -> bool:
-    return path.exists() and os.path.exists(file) and os.path.samefile(path, file)
+def _same(path: str | os.PathLike[str], file: str) -> bool:
+    return os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file)

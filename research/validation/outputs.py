@@ -1,0 +1,77 @@
+"""Commands that are killed or find the disk full: are their outputs whole, old or new?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from research import SEED
+from research.markdown import table, verdict, yes
+from research.sources import policy_modules, world_modules
+from research.validation.interrupted import POLICIES, WORLD, disk_full, killed
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
+KILLS, FULL = 20, 10
+KILLED = (
+    "command",
+    "kills",
+    "while a file was written",
+    "after one was replaced",
+    "half-written",
+    "left over",
+    "same",
+)
+FILLED = (
+    "command",
+    "times",
+    "refused in a sentence",
+    "half-written",
+    "left over",
+    "same with more room",
+    "agrees",
+)
+WORDS = {
+    "simulate": "`simulate --out --chart`",
+    "analyze": "`analyze --out --html`",
+    "sweep": "`sweep --out`",
+}
+
+
+def section(bench: Workbench) -> list[str]:
+    kills = [killed_row(bench, command) for command in ("simulate", "analyze")]
+    full, kinds = zip(*(full_row(bench, command) for command in WORDS), strict=True)
+    return [
+        "## Outputs of commands that are killed, or find the disk full",
+        f"Each command replaces files that are there. It is killed (SIGKILL) {KILLS} times, every second time at a "
+        "random moment and else soon after it has begun to write; then it is let finish. After each kill every output "
+        "must be, to the byte, as it was before or as it should become (times of the clock left out); at the end all "
+        "must be as of a command that nobody touched, and no temporary file may be left. "
+        + verdict([row[-1] for row in kills], "rows"),
+        table(KILLED, kills),
+        f"The same on {kinds[0]} with room for the old files and a random part of the new ones, {FULL} times each: the "
+        "command must end with one sentence and leave nothing half-written; with more room the same command must write "
+        "what it writes elsewhere. A sweep goes on with the parts that it could keep. "
+        + verdict([row[-1] for row in full], "rows"),
+        table(FILLED, full),
+    ]
+
+
+def killed_row(bench: Workbench, command: str) -> list[str]:
+    found = bench.piece(killed, _modules(), command=command, kills=bench.size(KILLS, 2), seed=SEED)
+    agrees = found["same"] and not found["half"] and not found["left"]
+    figures = [str(found[name]) for name in ("kills", "writing", "replaced", "half", "left")]
+    return [WORDS[command], *figures, yes(agrees)]
+
+
+def full_row(bench: Workbench, command: str) -> tuple[list[str], str]:
+    times = bench.size(FULL, 1)
+    found = bench.piece(disk_full, _modules(), command=command, times=times, seed=SEED)
+    agrees = found["refused"] == found["same"] == times and not found["half"] and not found["left"]
+    figures = [str(found[name]) for name in ("times", "refused", "half", "left", "same")]
+    return [WORDS[command], *figures, yes(agrees)], found["kind"]
+
+
+def _modules() -> set[str]:
+    commands = {f"truant.cli.{name}" for name in WORDS}
+    return commands | world_modules(WORLD) | policy_modules(*POLICIES)

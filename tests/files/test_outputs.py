@@ -13,11 +13,11 @@ from click.testing import CliRunner
 import truant
 from truant.cli import cli
 from truant.errors import InvalidValue
-from truant.files import check_outputs, output_path
+from truant.files import check_outputs
 from truant.logs import analyze as door
 from truant.logs.inputs import inputs_of
 
-ROWS = "arm,y\n" + "".join(f"{'ab'[i % 2]},{i % 3}\n" for i in range(60))
+ROWS = "arm,y,country\n" + "".join(f"{'ab'[i % 2]},{i % 3},{'DF'[i % 4 // 2]}\n" for i in range(60))
 COLUMNS = {"arm": ["a", "b"] * 30, "y": [float(i % 3) for i in range(60)]}
 
 
@@ -78,9 +78,14 @@ def test_a_log_is_not_replaced_by_its_analysis(own, data, out):
 def test_the_same_sentence_from_python(own):
     result = truant.analyze("own.csv", arm="arm", outcome="y")
     sentence = r"^Cannot write '.*own\.csv': it is an input of this command; choose another name or folder\.$"
-    for save in (result.save, lambda path: output_path(path, (".csv",), result.inputs)):
+    by_country = truant.analyze("own.csv", arm="arm", outcome="y", by="country")
+    for save in (result.save, by_country.save, by_country.groups["D"].save):
         with pytest.raises(InvalidValue, match=sentence):
             save(own)
+    os.link(own, "own.html")
+    for report in (result.report, by_country.report):
+        with pytest.raises(InvalidValue, match=r"own\.html': it is the input .*own\.csv"):
+            report("own.html")
     assert result.save("other.csv").read_text() != ROWS == own.read_text()
 
 
@@ -102,7 +107,8 @@ def test_a_database_is_not_replaced(own, kind):
     else:
         sqlite3.connect("shop.html").execute("create table t (arm, y)").connection.close()
     before = (own.parent / "shop.html").read_bytes()
-    for url in (f"{kind}:///shop.html::t", f"{kind}://{own.parent}/shop.html::t"):
+    names = ("///shop.html", "shop.html", f"//{own.parent}/shop.html", f"///{own.parent}/sh%6Fp.html")
+    for url in (f"{kind}:{name}::t" for name in names):
         assert "shop.html" in analyzed(url, "--html", "shop.html")
     assert (own.parent / "shop.html").read_bytes() == before
 

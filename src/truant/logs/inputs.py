@@ -7,6 +7,7 @@ import os
 from typing import Any
 from urllib.parse import unquote
 
+from truant.logs.databases import is_url
 from truant.logs.files import CSV, PARQUET
 
 
@@ -18,7 +19,7 @@ def inputs_of(data: Any) -> tuple[str, ...]:
     text = os.fspath(data) if isinstance(data, str | os.PathLike) else None
     if not isinstance(text, str) or "\0" in text:
         return ()
-    if "://" in text:
+    if is_url(text):
         return _of_url(text)
     path = os.path.abspath(os.path.expanduser(text))
     if os.path.isdir(path):
@@ -28,8 +29,9 @@ def inputs_of(data: Any) -> tuple[str, ...]:
 
 def _of_url(url: str) -> tuple[str, ...]:
     """The file of a database: after three slashes it is beside us or from the root, whichever is there."""
-    place = url.partition("://")[2]
-    place = (place.rpartition("::")[0] or place).partition("?")[0]
-    spellings = {spelling.lstrip("/") for spelling in (place, unquote(place))}
-    paths = {os.path.abspath(path) for path in spellings} | {f"/{path}" for path in spellings}
-    return tuple(sorted(path for path in paths if os.path.isfile(path)))
+    place = url.strip().partition(":")[2]
+    place = (place.rpartition("::")[0] or place).removeprefix("//")
+    several = {place, place.partition("?")[0]}
+    several |= {unquote(spelling) for spelling in several}
+    several |= {spelling.removeprefix("/") for spelling in several}
+    return tuple(sorted(os.path.abspath(path) for path in several if os.path.isfile(path)))

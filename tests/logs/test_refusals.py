@@ -89,7 +89,7 @@ GOOD: dict[str, Any] = {
             {"y": ["1", "2", "#N/A", "3", "-", "3"]},
             {},
             "Column 'y' must be numbers, it holds '#N/A' and '-'; if that stands for missing, "
-            "say so: missing_values=['#N/A', '-'] ('--missing-values=#N/A,-').",
+            "say so: missing_values=['#N/A', '-'] ('--missing-values=#N/A,-'), else write a plain number for it.",
         ),
         ({"y": ["u", "v", "w"] * 2}, {}, "Column 'y' must be numbers, it holds 'u', 'v' and 'w'; name"),
         ({"m": ["1", "2", "low"] * 2}, {"mediator": "m:2"}, "Column 'm' must be numbers, it holds 'low'; if"),

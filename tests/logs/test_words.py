@@ -49,7 +49,7 @@ def test_every_place_reads_them(place, tmp_path, request):
         (
             ["dead", "alive"] * 4,
             "Column 'y' must be numbers, or yes and no; it holds only 'alive' and 'dead': write 1 for one of the "
-            "two, such as 'alive', and 0 for the other.",
+            "two and 0 for the other.",
         ),
         (
             ["converted", ""] * 4,
@@ -59,7 +59,7 @@ def test_every_place_reads_them(place, tmp_path, request):
         (
             ["yes", "no", "no", "maybe"] * 2,
             "Column 'y' must be numbers, it holds 'maybe'; if that stands for missing, say so: "
-            "missing_values=['maybe'] (--missing-values=maybe).",
+            "missing_values=['maybe'] (--missing-values=maybe), else write a plain number for it.",
         ),
         (
             ["yes", "no", "2", "no"] * 2,

@@ -105,4 +105,5 @@ def _number_note(name: str, found: Sequence[WrittenNumber], replacements: Iterab
     value = example
     for old, new in replacements:
         value = value.replace(old, new)
-    return f"{name!r}: {', '.join(said)} ({example!r} is {value})"
+    shown = "".join(" " if sign in BLANKS else sign for sign in example.strip())
+    return f"{name!r}: {', '.join(said)} ({shown!r} is {value})"

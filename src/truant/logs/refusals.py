@@ -48,16 +48,14 @@ def not_numbers(name: str, shapes: Sequence[Shape], strays: Sequence[Shape], obs
     if all(UNIT.fullmatch(shape.text) for shape in strays):
         return f"Column {name!r} must be numbers, {came}; write the numbers alone, without a unit."
     if len(found) <= FEW and others >= sum(shape.rows for shape in strays):
-        return (
-            f"Column {name!r} must be numbers, {came}; if that stands for missing, say so: {_missing(found)}."
-        )
-    if others or len(found) > 2:
+        return f"Column {name!r} must be numbers, {came}; {_missing(found)}."
+    if others or len(found) > 2 or any(shape.low != shape.high for shape in strays):
         return (
             f"Column {name!r} must be numbers, {came}; "
             "name a column of numbers, or write a number for each text first."
         )
     remedy = (
-        f"write 1 for one of the two, such as {found[0]!r}, and 0 for the other"
+        "write 1 for one of the two and 0 for the other"
         if len(found) == 2
         else "write 1 for it, and 0 where it is known that this did not happen"
     )
@@ -71,7 +69,7 @@ def listed(found: Sequence[str]) -> str:
 
 
 def _missing(found: Sequence[str]) -> str:
-    python = f"missing_values={list(found)!r}"
-    if any("," in text for text in found):  # which separates on the command line
-        return python
-    return f"{python} ({shlex.quote('--missing-values=' + ','.join(found))})"
+    option = f"missing_values={list(found)!r}"
+    if not any("," in text for text in found):  # which separates on the command line
+        option += f" ({shlex.quote('--missing-values=' + ','.join(found))})"
+    return f"if that stands for missing, say so: {option}, else write a plain number for it"

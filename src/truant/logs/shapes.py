@@ -13,11 +13,12 @@ BLANKS = " \t\u00a0\u202f\u2009\u2007"
 APOSTROPHES = "'\u2019"
 CODES = (
     "USD EUR GBP CHF JPY CNY INR BRL SEK NOK DKK ISK PLN CZK HUF RON AUD CAD NZD MXN ZAR TRY "
-    "kr zł Kč Ft lei Fr Rs US$ A$ AU$ C$ CA$ NZ$ HK$ S$ R$ MX$"
+    "kr. kr zł Kč Ft lei Fr. Fr Rs. Rs US$ A$ AU$ C$ CA$ NZ$ HK$ S$ R$ MX$"
 )
-SIGNS = "$£¥฿\u20a0-\u20cf"
+SIGNS = "$£¥฿\u20a0-\u20cf\uff04\uffe5"
 CURRENCY = f"(?:{'|'.join(map(re.escape, CODES.split()))}|[{SIGNS}])"
-LOOSE_BLANK = re.compile(rf"(?<![9.,])[{BLANKS}]|[{BLANKS}](?![9.,])")  # not between digits
+# not between digits, or after an abbreviation
+LOOSE_BLANK = re.compile(rf"(?<![9.,])[{BLANKS}]|[{BLANKS}](?![9.,])|(?<=[^\W\d]\.)[{BLANKS}]")
 PATTERN = re.compile(
     rf"(?P<open>\()?(?P<sign>[+\-{MINUS}])?(?P<before>{CURRENCY}|%)?(?P<inner>[(+\-{MINUS}])?"
     rf"(?P<core>[9.,{BLANKS}{APOSTROPHES}]+?(?:[eE][+-]?9+)?)"

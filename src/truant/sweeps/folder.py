@@ -19,7 +19,7 @@ def results_folder(study: Study, out: str | os.PathLike[str] | None) -> Path:
     """Where the results go: as asked, else beside the study's file; what no sweep made is not overwritten."""
     file = Path(study.file)
     path = file.with_name(f"{file.stem}-results") if out is None else out
-    folder = output_folder(path, "sweep", FILES, _inputs(study, path))
+    folder = output_folder(path, "sweep", FILES, tuple(_inputs(study, path)))
     parts = folder / PARTS
     if parts.is_symlink() or (parts.exists() and not parts.is_dir()):
         raise unfit_folder(folder, f"its {PARTS} is no folder")

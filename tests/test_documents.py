@@ -23,8 +23,8 @@ RUN = [
     "--horizon=50",
     "--runs=2",
 ]
-VISITS = "mail,opened,spent,country\n" + "".join(
-    f"{'ab'[i % 2]},{'yes' if i % 3 else 'no'},{'' if i % 5 == 0 else i % 2},{'DE' if i else 'FR'}\n"
+VISITS = "mail,opened,spent,country,day\n" + "".join(
+    f"{'ab'[i % 2]},{'yes' if i % 3 else 'no'},{'' if i % 5 == 0 else i % 2},{'DE' if i else 'FR'},{i}\n"
     for i in range(120)
 )
 ANALYZE = [
@@ -38,6 +38,8 @@ ANALYZE = [
     "spent",
     "--control",
     "a",
+    "--time",
+    "day",
 ]
 STUDY = 'runs = 2\nhorizon = 50\npolicies = ["naive-ucb", "mcar-ucb"]\n[[worlds]]\nname = "null"\n'
 COMMANDS = {  # each schema that is printed, and the command that prints it

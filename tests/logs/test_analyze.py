@@ -219,6 +219,14 @@ def test_it_holds_an_analysis_and_shows_all_of_it():
         "notes": ["missing in 'arm': 1 empty"],
     }
     own |= {"unit": None, "units": None}
-    columns = {"arm": "arm", "outcome": "y", "mediator": [], "observed": None, "by": None, "unit": None}
+    columns = {
+        "arm": "arm",
+        "outcome": "y",
+        "mediator": [],
+        "observed": None,
+        "by": None,
+        "unit": None,
+        "time": None,
+    }
     assert result.summary() == {**result.analysis.summary(), **own, "columns": columns}
     assert result.table().equals(result.analysis.table())

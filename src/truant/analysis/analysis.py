@@ -19,6 +19,7 @@ from truant.analysis.differences import Difference, differences
 from truant.analysis.direction import Direction
 from truant.analysis.estimates import Belief, Infeasible, beliefs
 from truant.analysis.labels import Labels
+from truant.analysis.over_time import OverTime
 from truant.analysis.sensitivity import Tipping, missing_shares, pooled_sd, tipping, tipping_curve
 from truant.assumptions import Estimate
 from truant.assumptions.mcar import Mcar
@@ -85,6 +86,7 @@ class Analysis:
     level: float
     control: str | None
     outcome_sd: float
+    over_time: OverTime | None = None
     counts: Counts = field(repr=False)
     setting: Setting = field(repr=False)
     labels: Labels = field(repr=False)
@@ -140,6 +142,7 @@ def analyze_counts(
     range_known: bool = True,
     found_before: Sequence[Warning] = (),
     clusters: Clusters | None = None,
+    over_time: OverTime | None = None,
 ) -> Analysis:
     """Estimates side by side, diagnosis and sensitivity.
 
@@ -153,6 +156,7 @@ def analyze_counts(
     range_known : the setting's range is that of all outcomes, and not only of those seen.
     found_before : warnings about the data that the counts do not show; they come first.
     clusters : which rows belong to one unit; all rows are independent unless given.
+    over_time : the course over time, for warnings about it.
     """
     split = check_options(labels, level, control, expected_split)
     direction = Direction(setting.minimize)
@@ -188,6 +192,7 @@ def analyze_counts(
         warnings=(
             *found_before,
             *(clusters.warnings(labels) if clusters else ()),
+            *(over_time.warnings(clusters.alike if clusters else 1.0) if over_time else ()),
             *warnings(counts, labels, found, tests, split, _sizes(counts, clusters)),
         ),
         tests=tuple(tests),
@@ -198,6 +203,7 @@ def analyze_counts(
         level=level,
         control=control,
         outcome_sd=pooled_sd(counts),
+        over_time=over_time,
         counts=counts,
         setting=setting,
         labels=labels,

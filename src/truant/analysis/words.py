@@ -200,6 +200,15 @@ def _where(cell: dict[str, Any], levels: bool) -> str:
     return f"in arm {cell['arm']}{place} ({percent(cell['missing_share'])})"
 
 
+def course_sentence(analysis: Analysis) -> str:
+    """How time was divided; empty if it was not asked for."""
+    course = analysis.over_time
+    if course is None:
+        return ""
+    left_out = f" {course.left_out:,} rows without a time are left out." if course.left_out else ""
+    return f"By {course.column}: each dot is a period of {course.length}, drawn where it starts.{left_out}"
+
+
 def chances_sentence(groups: int) -> str:
     """What looking at several groups does to the error of naming a winner."""
     if groups < 2:

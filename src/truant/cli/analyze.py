@@ -75,6 +75,7 @@ def _listed(text: str | None) -> list[str] | None:
     help="Rows to keep, as in \"country = 'DE' and age >= 18\"; may be repeated.",
 )
 @click.option("--by", metavar="COLUMN", help="The analysis for each value of this column, on one page.")
+@click.option("--time", metavar="COLUMN", help="When a row was: shows shares and missing outcomes over time.")
 @click.option(
     "--unit", metavar="COLUMN", help="Several rows of one customer: errors are clustered by this column."
 )
@@ -104,6 +105,7 @@ def analyze(
     filter: tuple[str, ...],
     by: str | None,
     unit: str | None,
+    time: str | None,
     encoding: str | None,
     partitioned: bool,
     html: Path | None,
@@ -141,6 +143,7 @@ def analyze(
         filter=filter,
         by=by,
         unit=unit,
+        time=time,
         encoding=encoding,
         partitioned=partitioned,
     )

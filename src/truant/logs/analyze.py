@@ -38,6 +38,7 @@ def analyze(
     filter: str | Sequence[str] = (),
     by: str | None = None,
     unit: str | None = None,
+    time: str | None = None,
     encoding: str | None = None,
     partitioned: bool = False,
 ) -> LogAnalysis | AnalysisBy:
@@ -63,6 +64,7 @@ def analyze(
     filter : which rows to keep, as in "country = 'DE' and age >= 18"; of several, all must be true.
     by : a column; the analysis is made for each of its values, at most 50, and the result has them as `groups`.
     unit : a column that tells units (customers, patients) apart; errors are clustered by it.
+    time : a column that says when a row was; the result has the course `over_time`, and warnings about it.
     encoding : of CSV files, such as latin-1, cp1252 or utf-16; UTF-8 unless given.
     partitioned : folder names such as `day=3` are columns, too; they are not unless asked for.
     """
@@ -83,13 +85,14 @@ def analyze(
         filter=filter,
         by=by,
         unit=unit,
+        time=time,
         encoding=encoding,
         partitioned=partitioned,
     )
     columns = {"arm": arm, "outcome": outcome, "mediator": mediators, "observed": observed}
     asked = Asked(
         source=_source(data),
-        columns=columns | {"by": by, "unit": unit},
+        columns=columns | {"by": by, "unit": unit, "time": time},
         assume=[assume] if isinstance(assume, str) else _names(assume),
         level=level,
         control=None if control is None else str(control),
@@ -124,6 +127,7 @@ class Asked:
             range_known=log.setting.levels is not None or log.outcome_range_given,
             found_before=log.warnings,
             clusters=log.clusters,
+            over_time=log.over_time,
         )
         return LogAnalysis(
             analysis=found,

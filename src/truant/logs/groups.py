@@ -53,7 +53,7 @@ def _group(
             clusters = units.clusters(log, cells, aggregate.pivot, value).of_arms(there)
             clusters.check(Labels.of(arms, ()))
     except InvalidValue as refused:
-        return Group(label, rows, reason=str(refused))
+        return Group(label, value, rows, reason=str(refused))
     missing = markers.count(cells)
     whole = markers.notes(log.missing_markers)
     notes = [*(note for note in log.notes if note not in whole), *markers.notes(missing)]
@@ -68,4 +68,4 @@ def _group(
         missing_markers=missing,
         notes=tuple(notes),
     )
-    return Group(label, rows, part)
+    return Group(label, value, rows, part)

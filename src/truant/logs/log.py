@@ -7,6 +7,7 @@ from typing import Any
 
 from truant.analysis.clusters import Clusters
 from truant.analysis.diagnosis import Warning
+from truant.analysis.over_time import OverTime
 from truant.counts import Counts
 from truant.setting import Setting
 
@@ -16,6 +17,7 @@ class Group:
     """The rows with one value of a column: a log, or the reason why they cannot be analysed."""
 
     label: str
+    value: Any  # as the column holds it; None if it is missing
     rows: int
     log: Log | None = None
     reason: str = ""
@@ -34,6 +36,7 @@ class Log:
     outcome_range_given: bool  # if not, it is what was observed
     groups: tuple[Group, ...] = ()  # by the values of a column, if that was asked for
     clusters: Clusters | None = None  # which rows belong to one unit, if that was asked for
+    over_time: OverTime | None = None  # if that was asked for
     filters: tuple[str, ...] = ()
     filtered_out: int = 0  # rows that they left out
     missing_markers: dict[str, dict[str, int]] = field(default_factory=dict)  # column -> marker -> rows

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from truant.analysis.contradictions import Test, Untestable
     from truant.analysis.diagnosis import Warning
     from truant.analysis.estimates import Infeasible
+    from truant.analysis.over_time import OverTime
     from truant.analysis.sensitivity import Tipping
     from truant.counts import Counts
     from truant.logs.log import Log
@@ -107,6 +108,11 @@ class LogAnalysis:
     def tipping_curves(self) -> dict[str, list[dict[str, float]]]:
         """The winner's value as its missing outcomes are shifted, by assumption."""
         return self.analysis.tipping_curves
+
+    @property
+    def over_time(self) -> OverTime | None:
+        """The course over time, if it was asked for."""
+        return self.analysis.over_time
 
     @property
     def level(self) -> float:

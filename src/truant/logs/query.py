@@ -85,7 +85,8 @@ def tidy(
     numbers = {f"number_{role}": value for role, value in values.items()}
     dividing = {} if request.by is None else {"group": rules.known(picked.by)}
     dividing |= {} if request.unit is None else {"cluster": picked.cluster}  # see units.py
-    table = picked.select(**keys, **numbers, **dividing, **details, **outcomes)
+    when = {} if request.time is None else {"period": picked.period}  # see periods.py
+    table = picked.select(**keys, **numbers, **dividing, **when, **details, **outcomes)
     return QueryColumns(table, tuple(keys), frozenset(values), tuple(details), rules, tuple(dividing))
 
 

@@ -17,6 +17,7 @@ from truant.logs.forms import NUMBER
 from truant.logs.groups import divided
 from truant.logs.keep import filter_columns, keep, selected_on_outcome
 from truant.logs.log import Log
+from truant.logs.periods import arm_labels, find_periods, with_course
 from truant.logs.source import Source, find
 from truant.logs.text_columns import find_forms
 from truant.logs.units import find_units
@@ -41,6 +42,7 @@ def read(
     filter: str | Sequence[str] = (),
     by: str | None = None,
     unit: str | None = None,
+    time: str | None = None,
     encoding: str | None = None,
     partitioned: bool = False,
 ) -> Log:
@@ -65,6 +67,7 @@ def read(
     encoding : of CSV files, such as latin-1 or utf-16; UTF-8 unless given.
     partitioned : folder names such as `day=3` are columns, too.
     unit : column whose values tell units (customers, patients) apart, of which there may be several rows.
+    time : column that says when a row was: dates, moments, ISO texts or numbers.
     """
     switch("minimize", minimize)
     if decimal not in (".", ","):
@@ -72,7 +75,7 @@ def read(
     with closing(find(data, encoding=encoding, partitioned=partitioned)) as source:
         try:
             request = understand(
-                source.columns, arm, outcome, mediator, observed, levels, range, by=by, unit=unit
+                source.columns, arm, outcome, mediator, observed, levels, range, by=by, unit=unit, time=time
             )
         except UnknownName as error:
             raise _advising(error, source) from None
@@ -98,6 +101,8 @@ def _reduced(
     if request.levels is None and request.range is None and picked.outcome.type().is_boolean():
         request = replace(request, levels=(0.0, 1.0))
     picked, filtered_out = (picked, 0) if tree is None else keep(source, picked, tree, filters, rules)
+    periods = None if request.time is None else find_periods(source, picked, rules, request.time)
+    picked = picked if periods is None else periods.table
     units = None if request.unit is None else find_units(source, request, picked, rules)
     for all_rows in (False, True):  # again if the first rows misled
         forms = find_forms(source, request, picked, rules, decimal, all_rows)
@@ -117,6 +122,8 @@ def _reduced(
     )
     if units is not None:
         log = replace(log, clusters=units.clusters(log, aggregate.rows, aggregate.pivot))
-    if request.by is None:
+    groups = () if request.by is None else divided(request, log, aggregate, units, source.untyped)
+    log = replace(log, groups=groups)
+    if periods is None:
         return log
-    return replace(log, groups=divided(request, log, aggregate, units, source.untyped))
+    return with_course(log, periods.over_time(source, columns, arm_labels(log, aggregate.rows)))

@@ -13,6 +13,7 @@ from truant.analysis.words import (
     Figures,
     by_code,
     certainty,
+    course_sentence,
     direction_sentence,
     missing_sentence,
     missing_share,
@@ -20,7 +21,12 @@ from truant.analysis.words import (
     verdict,
 )
 from truant.files import output_path
-from truant.report.analysis_charts import estimates_page_chart, missing_page_chart, tipping_page_charts
+from truant.report.analysis_charts import (
+    course_page_charts,
+    estimates_page_chart,
+    missing_page_chart,
+    tipping_page_charts,
+)
 from truant.report.analysis_tables import chances_table, differences_table, tests_table, values_table
 from truant.report.document import PAGES, PageChart, fragment, rendered, write_page
 
@@ -49,6 +55,7 @@ def shown_analysis(analysis: Analysis, prefix: str = "") -> tuple[dict[str, Any]
         estimates_page_chart(analysis, figures),
         missing_page_chart(analysis),
         tipping_page_charts(analysis, figures),
+        course_page_charts(analysis),
     ).prefixed(prefix)
     shown = {
         "verdict": verdict(analysis),
@@ -59,6 +66,7 @@ def shown_analysis(analysis: Analysis, prefix: str = "") -> tuple[dict[str, Any]
         "chances": chances_table(analysis),
         "differences": differences_table(analysis, figures),
         "missing": missing_sentence(analysis),
+        "course": course_sentence(analysis),
         "charts": charts,
         "warnings": by_code(analysis.warnings),
         "shown": SHOWN,
@@ -108,6 +116,7 @@ class AnalysisCharts:
     estimates: PageChart
     missing: PageChart
     tipping: Sequence[PageChart]
+    course: Sequence[PageChart]
 
     def prefixed(self, prefix: str) -> AnalysisCharts:
         """The same charts with another id each."""
@@ -115,11 +124,12 @@ class AnalysisCharts:
             replace(self.estimates, id=prefix + self.estimates.id),
             replace(self.missing, id=prefix + self.missing.id),
             [replace(chart, id=prefix + chart.id) for chart in self.tipping],
+            [replace(chart, id=prefix + chart.id) for chart in self.course],
         )
 
     def all(self) -> list[PageChart]:
         """All of them."""
-        return [self.estimates, self.missing, *self.tipping]
+        return [self.estimates, self.missing, *self.tipping, *self.course]
 
 
 def _one_winner(analysis: Analysis) -> bool:

@@ -12,9 +12,11 @@ from truant.analysis.bounds import Bounds
 from truant.analysis.sensitivity import Tipping
 from truant.analysis.words import Figures, best_end, leading_arms, missing_sentence, tipping_sentence, verdict
 from truant.charts.analysis import estimates_chart, look_of, missing_heatmap, tipping_chart
+from truant.charts.over_time import course_chart
 from truant.report.document import PageChart, spec_of
 
 MOST_ARMS = 30  # drawn; tables have them all
+MOST_LINES = 8  # arms in charts over time
 
 
 def estimates_page_chart(analysis: Analysis, figures: Figures) -> PageChart:
@@ -72,6 +74,35 @@ def missing_page_chart(analysis: Analysis) -> PageChart:
     if len(arms) < len(analysis.arms):
         sentence += _which_arms(analysis, len(arms))
     return PageChart("missing", spec_of(chart), alternative, sentence=sentence, fluid=False)
+
+
+def course_page_charts(analysis: Analysis) -> list[PageChart]:
+    """The arms' shares of the rows and their missing shares over time; none if time was not asked for."""
+    course = analysis.over_time
+    if course is None:
+        return []
+    shown = {arm.arm for arm in leading_arms(analysis, MOST_LINES)}
+    rows = [
+        {
+            "arm": one.arm,
+            "when": course.starts[one.period],
+            "share": one.share,
+            "missing": one.missing_share,
+        }
+        for one in course.periods
+        if one.arm in shown
+    ]
+    found = []
+    for value, heading, label in (
+        ("share", "Share of the rows", "share of rows"),
+        ("missing", "Missing outcomes", "share missing"),
+    ):
+        chart = course_chart(
+            pa.Table.from_pylist(rows), value=value, label=label, numeric=course.numeric, width="container"
+        )
+        alternative = f"Line chart of the {label} of each arm over time."
+        found.append(PageChart(f"course-{value}", spec_of(chart), alternative, heading))
+    return found
 
 
 def tipping_page_charts(analysis: Analysis, figures: Figures) -> list[PageChart]:

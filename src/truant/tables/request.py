@@ -11,7 +11,7 @@ from truant.errors import InvalidValue, unknown
 from truant.setting import Setting, finite
 
 MOST_CLASSES = 100
-DIVIDING = ("by", "unit")  # further columns that a request may name
+DIVIDING = ("by", "unit", "time")  # further columns that a request may name
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Request:
     range: tuple[float, float] | None
     by: str | None = None  # an analysis for each value of this column
     unit: str | None = None  # rows with the same value are not independent
+    time: str | None = None  # when a row was
 
     def names(self) -> dict[str, str]:
         """Each column by the name that the queries use: arm, outcome, mediator_0, ..."""
@@ -71,15 +72,8 @@ def understand(
             one_column(name, columns)
             if name in (arm, outcome):
                 raise InvalidValue(f"{role} must be another column than arm and outcome, got {name!r}.")
-    return Request(
-        arm,
-        outcome,
-        mediators,
-        observed,
-        *_known_outcomes(levels, range),
-        dividing.get("by"),
-        dividing.get("unit"),
-    )
+    known = _known_outcomes(levels, range)
+    return Request(arm, outcome, mediators, observed, *known, *(dividing.get(role) for role in DIVIDING))
 
 
 def one_column(name: object, columns: Sequence[str]) -> None:

@@ -1,0 +1,195 @@
+"""The course over time: the same in every place, with warnings that are rare where nothing changes."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import truant
+from tests.browser import drawn_page, needs_browser
+from tests.logs.places import KINDS, as_arrow, as_csv, as_duckdb, as_parquet, as_sqlite, frame, in_postgres
+from truant.analysis.over_time import ArmPeriod, OverTime
+from truant.cli import cli
+from truant.errors import InvalidValue, TruantError
+from truant.logs.read import read
+
+
+def check_place(place, table, period):
+    """Rows, observed outcomes and means by period and arm, as pandas finds them."""
+    course = read(place, arm="arm", outcome="y", time="when").over_time
+    kept = table.assign(period=period)[table["arm"].notna()]
+    assert course.left_out == kept["period"].isna().sum()
+    cells = kept.groupby(["period", "arm"])["y"].agg(["size", "count", "mean"])
+    totals = kept.groupby("period").size()
+    assert len(course.periods) == 3 * len(course.starts)
+    for one in course.periods:
+        size, count, mean = cells.loc[(one.period, one.arm)]
+        assert (one.rows, one.observed) == (size, count)
+        assert one.mean == pytest.approx(mean)
+        assert one.share == pytest.approx(size / totals[one.period])
+        assert one.missing_share == pytest.approx(1 - count / size)
+    return course
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not as_arrow])  # which drops columns
+def test_numbers_in_every_place(kind, tmp_path):
+    table = frame(600).assign(when=np.arange(600) % 40 + 100.0)
+    table.loc[7, "when"] = np.nan
+    course = check_place(kind(table, tmp_path), table, (table["when"] - 100) // 4)
+    assert course.starts == tuple(100.0 + 4 * i for i in range(10))
+
+
+@pytest.mark.parametrize("kind", [as_csv, as_parquet, as_duckdb, as_sqlite])
+@pytest.mark.parametrize("text", [True, False])
+def test_days_as_texts_and_as_moments(kind, text, tmp_path):
+    days = pd.Series(pd.date_range("2024-02-20", periods=25).astype("datetime64[us]")[np.arange(600) % 25])
+    table = frame(600).assign(when=days.dt.strftime("%Y-%m-%d") if text else days)
+    course = check_place(kind(table, tmp_path), table, np.arange(600) % 25 // 3)
+    assert [one.start for one in course.periods[::3]][:5] == [
+        "2024-02-20",
+        "2024-02-23",
+        "2024-02-26",
+        "2024-02-29",
+        "2024-03-03",
+    ]
+    assert course.length == "3 days"
+
+
+def test_postgres(postgres):
+    table = frame(600).assign(when=np.arange(600) % 40 + 100.0)
+    check_place(in_postgres(postgres, table, "timed"), table, (table["when"] - 100) // 4)
+    texts = table.assign(when=[f"2024-03-{1 + i % 20:02}" for i in range(600)])
+    check_place(in_postgres(postgres, texts, "timed_texts"), texts, np.arange(600) % 20 // 2)
+
+
+def test_hours_and_fractions():
+    moments = pd.Timestamp("2024-03-01") + pd.to_timedelta(np.arange(600) % 40, "h")
+    course = read(frame(600).assign(when=moments), arm="arm", outcome="y", time="when").over_time
+    assert (course.length, course.periods[3].start) == ("4 hours", "2024-03-01 04:00:00")
+    course = read(
+        frame(600).assign(when=np.linspace(0, 1, 600)), arm="arm", outcome="y", time="when"
+    ).over_time
+    assert len(course.starts) == 10
+
+
+# Warnings
+
+
+def course_of(rng, rows=2000, periods=10, share=lambda t: 0.5, missing=lambda t: 0.3):
+    """Two arms whose shares and missing shares are functions of the period."""
+    found = []
+    for t in range(periods):
+        n = rng.multinomial(rows // periods, [share(t), 1 - share(t)])
+        for arm, number in zip("ab", n, strict=True):
+            seen = rng.binomial(number, 1 - missing(t))
+            found.append(
+                ArmPeriod(t, f"{t}", arm, int(number), number / sum(n), int(seen), 1 - seen / number, 0.0)
+            )
+    return OverTime("day", "1", True, 0, tuple(map(float, range(periods))), tuple(found))
+
+
+@pytest.mark.parametrize("rows", [300, 2000, 200_000])
+def test_where_nothing_changes_warnings_are_rare(rows):
+    """At most one in a thousand each: of 1,000 courses at most 5, which chance exceeds once in 1,600 times."""
+    rng = np.random.default_rng(1)
+    codes = [w.code for _ in range(1000) for w in course_of(rng, rows).warnings()]
+    assert codes.count("shares-move") <= 5
+    assert codes.count("recent-missing") <= 5
+
+
+def test_an_adaptive_log_is_found():
+    rng = np.random.default_rng(2)
+    found = [course_of(rng, share=lambda t: 0.5 + 0.04 * t).warnings() for _ in range(50)]
+    assert all([w.code for w in warnings] == ["shares-move"] for warnings in found)
+    assert "the log looks adaptive" in found[0][0].message
+
+
+def test_outcomes_that_may_be_pending_are_found_from_the_right_period_on():
+    rng = np.random.default_rng(3)
+    for first in (6, 9):
+        courses = [course_of(rng, missing=lambda t: 0.2 + 0.4 * (t >= first)) for _ in range(50)]  # noqa: B023
+        found = [warning.message for course in courses for warning in course.warnings()]
+        assert len(found) == 50
+        assert all(f"From {first} on" in text and f"with filter: day < {first}." in text for text in found)
+
+
+def test_copies_of_rows_give_no_alarm():
+    """A course of 100 rows, each 30 times: with rows as copies of each other nothing is sure."""
+    rng = np.random.default_rng(4)
+    alarms = 0
+    for _ in range(100):
+        course = course_of(rng, rows=200)
+        many = [
+            ArmPeriod(
+                p.period, p.start, p.arm, 30 * p.rows, p.share, 30 * p.observed, p.missing_share, p.mean
+            )
+            for p in course.periods
+        ]
+        copied = OverTime(course.column, course.length, True, 0, course.starts, tuple(many))
+        assert not copied.warnings(alike=30.0)
+        alarms += bool(copied.warnings())
+    assert alarms > 50
+
+
+# What it says
+
+
+@pytest.fixture(scope="module")
+def late():
+    rng = np.random.default_rng(5)
+    day = rng.integers(0, 60, 3000)
+    y = np.where(rng.random(3000) < np.where(day < 54, 0.8, 0.2), rng.integers(0, 2, 3000), np.nan)
+    days = np.datetime_as_string(np.datetime64("2024-01-01") + day)
+    table = pd.DataFrame({"arm": rng.choice(["a", "b"], 3000), "y": y, "the day": days})
+    return table.assign(country=rng.choice(["DE", "FR"], 3000), unit=np.arange(3000) // 2)
+
+
+def test_the_filter_that_is_named_ends_the_warning(late, tmp_path):
+    options = ["analyze", str(as_csv(late, tmp_path)), "--arm=arm", "--outcome=y", "--time=the day"]
+    shown = CliRunner().invoke(cli, options)
+    assert "leave them out with filter: \"the day\" < '2024-02-24'. [recent-missing]" in " ".join(
+        shown.output.split()
+    )
+    document = json.loads(CliRunner().invoke(cli, [*options, "--json"]).stdout)
+    assert document["over_time"]["length"] == "6 days"
+    assert document["warnings"][0]["code"] == "recent-missing"
+    filtered = CliRunner().invoke(cli, [*options, "--filter", "\"the day\" < '2024-02-24'"])
+    assert "recent-missing" not in filtered.output
+
+
+def test_with_by_and_unit(late):
+    result = truant.analyze(late, arm="arm", outcome="y", time="the day", by="country", unit="unit")
+    for label, group in result.groups.items():
+        assert sum(one.rows for one in group.over_time.periods) == (late["country"] == label).sum()
+        assert "recent-missing" in [w.code for w in group.warnings]
+
+
+@needs_browser
+def test_the_page_draws_both_charts(late, tmp_path):
+    page = truant.analyze(late, arm="arm", outcome="y", time="the day").report(tmp_path / "page.html")
+    dom = drawn_page(page, tmp_path)
+    assert "By the day: each dot is a period of 6 days, drawn where it starts." in dom
+    for chart in ("course-share", "course-missing"):
+        part = dom.partition(f'id="{chart}"')[2]
+        assert "<svg" in part.partition("</figure>")[0]
+
+
+def test_refusals():
+    table = frame(100)
+    for times, message in (
+        (
+            ["soon"] + ["2024-01-01"] * 99,
+            "must hold times such as 2024-03-01 or .*, or numbers; it holds 'soon'",
+        ),
+        (["2024-01-01"] * 100, "needs at least two times, column 'when' has the same time in every row"),
+        ([None] * 100, "needs at least two times, column 'when' has no time in any row"),
+        ([True, False] * 50, "must hold dates, times or numbers, got boolean"),
+    ):
+        with pytest.raises(InvalidValue, match=message):
+            read(table.assign(when=pd.Series(times)), arm="arm", outcome="y", time="when")
+    with pytest.raises(TruantError, match="Unknown column 'wen'; did you mean 'when'"):
+        read(table.assign(when=1), arm="arm", outcome="y", time="wen")

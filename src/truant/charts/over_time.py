@@ -11,7 +11,7 @@ from truant.charts.columns import chart_columns, chart_data, in_order, reals, ta
 from truant.charts.lines import line_ends, line_style
 from truant.charts.style import FONT, LABEL_SIZE, Width, styled_axis, styled_title
 
-ROOM = 0.22  # of the x axis, for labels
+ROOM = 0.32  # of the x axis, for labels
 # 2024 at the turn of a year, else the day, and the time if it is not midnight
 DATES = (
     "utcFormat(datum.value, '%H%M') != '0000' ? utcFormat(datum.value, '%d %b %H:%M') : "
@@ -69,7 +69,7 @@ def course_chart(
     dots = base.mark_point(filled=True, size=34, opacity=1).encode(fill=style["fill"])
     ends = line_ends(data, 0.0, top, False, height)
     words = alt.Chart(ends).mark_text(
-        align="left", baseline="middle", dx=8, font=FONT, fontSize=LABEL_SIZE, fontWeight=600, limit=110
+        align="left", baseline="middle", dx=8, font=FONT, fontSize=LABEL_SIZE, fontWeight=600, limit=84
     )
     words = words.encode(
         x=alt.X(f"round:{kind}", scale=places), y="place:Q", text="policy:N", color=style["letters"]

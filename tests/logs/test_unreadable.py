@@ -10,6 +10,7 @@ import pytest
 from tests.logs.places import as_duckdb, as_parquet, as_sqlite, frame, in_postgres
 from truant.errors import MissingExtra, TruantError
 from truant.logs.read import read
+from truant.logs.source import plain_errors
 
 
 def assert_refused(place: Any, sentence: str) -> str:
@@ -102,3 +103,8 @@ def test_an_empty_file_is_called_empty(tmp_path, name):
     assert_refused(
         tmp_path / name, f"Cannot read '{tmp_path / name}': it is empty; a log needs a header and rows."
     )
+
+
+def test_an_interrupted_query_is_an_interrupt_and_no_error():
+    with pytest.raises(KeyboardInterrupt), plain_errors("the table"):
+        raise RuntimeError("Query interrupted")  # what DuckDB says after Ctrl-C

@@ -56,6 +56,8 @@ def plain_errors(name: str, explain: Explain = lambda error: None) -> Iterator[N
     except TruantError:
         raise
     except Exception as error:  # each backend has a family of errors of its own
+        if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
+            raise KeyboardInterrupt from None
         known = explain(error)
         if known is not None:
             raise known from error

@@ -156,3 +156,35 @@ def test_several_threads_read_one_duckdb_file(tmp_path):
     for thread in threads:
         thread.join()
     assert rows == [2000] * 4
+
+
+def test_what_a_database_says_is_put_in_our_words(tmp_path):
+    with sqlite3.connect(tmp_path / "shop.db") as shop:
+        shop.execute('CREATE TABLE "a.b" (arm, y)')
+        shop.executemany('INSERT INTO "a.b" VALUES (?, ?)', [("a", 1), ("b", 0)])
+    shop.close()
+    for name in ("a.b", "main.a.b"):
+        assert read(f"sqlite:{tmp_path}/shop.db::{name}", arm="arm", outcome="y").rows == 2
+    assert "or is a SQLite file (sqlite:)" in assert_refused(
+        f"duckdb:{tmp_path}/shop.db::a.b", "Cannot read "
+    )
+    place = as_duckdb(frame(10), tmp_path)
+    assert "a DuckDB file is written duckdb:" in assert_refused(
+        place.replace("duckdb:///", "sqlite:///"), "Cannot read "
+    )
+    with duckdb.connect(tmp_path / "log.duckdb"):
+        assert "this program has it open" in assert_refused(place, "Cannot read ")
+
+
+def test_locks_of_the_same_program_stay(tmp_path):
+    """To close a file drops the locks that the same process holds on it, also those of SQLite."""
+    place = as_sqlite(frame(10), tmp_path)
+    shop = sqlite3.connect(tmp_path / "log.db", isolation_level=None)
+    shop.execute("BEGIN IMMEDIATE")
+    assert read(place, arm="arm", outcome="y").rows == 10
+    code = (
+        f"import sqlite3; sqlite3.connect({str(tmp_path / 'log.db')!r}, timeout=0).execute('BEGIN IMMEDIATE')"
+    )
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "database is locked" in other.stderr
+    shop.close()

@@ -109,3 +109,9 @@ def test_rows_of_one_file_do_not_count_twice(tmp_path):
 def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "log.csv")
     assert_refused(tmp_path / "log.csv", f"Cannot read '{tmp_path}/log.csv': it is a device or a pipe")
+
+
+def test_a_name_that_is_no_text_is_refused(tmp_path):
+    with open(os.path.join(os.fsencode(tmp_path), b"\xff.csv"), "wb") as file:
+        file.write(b"arm,y\na,1\nb,0\n")
+    assert "its name is not UTF-8; rename it." in assert_refused(tmp_path, "Cannot read ")

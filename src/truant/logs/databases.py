@@ -119,15 +119,13 @@ def without_password(url: str) -> str:
 
 def find_table(backend: Any, table: str) -> Any:
     """The Ibis table of this name, which may have a schema in front; or raises UnknownName."""
-    known = _tables(backend, "")
-    if table in known:  # a dot may be part of the name
-        return backend.table(table)
-    schema, _, short = table.rpartition(".")
-    if schema:
+    places = [("", table)]  # a dot may be part of the name, or stand behind the schema
+    places += [(table[:dot], table[dot + 1 :]) for dot, letter in enumerate(table) if letter == "."]
+    for schema, short in places:
         known = _tables(backend, schema)
-    if short not in known:
-        raise unknown("table", short, known)
-    return backend.table(short, database=schema or None)
+        if short in known:
+            return backend.table(short, database=schema or None)
+    raise unknown("table", short, known)
 
 
 def _tables(backend: Any, schema: str) -> list[str]:
@@ -152,17 +150,16 @@ def _database_file(kind: str, rest: str) -> str:
                         f"A {kind} file is opened read-only and takes no options; leave out {'?' + options!r}."
                     )
                 return os.path.realpath(candidate)
-    raise InvalidValue(f"The database file {path.removeprefix('/')!r} does not exist; check the path.")
+    shown = path.removeprefix("/").rpartition("@")[2]  # not the password of some other kind of URL
+    raise InvalidValue(f"The database file {shown!r} does not exist; check the path.")
 
 
 def _sqlite(path: str) -> Any:
     """SQLite, so that nothing beside or in the file is written."""
     import ibis
 
-    with open(path, "rb") as file:
-        head = file.read(20)
     log = path + "-wal"
-    in_wal_mode = head[:16] == b"SQLite format 3\0" and head[18:20] == b"\x02\x02"
+    in_wal_mode = _in_wal_mode(path)
     options = "mode=ro"
     if in_wal_mode and not os.path.exists(log):
         options += "&immutable=1"  # else SQLite makes a log and an index beside it, and leaves them
@@ -182,3 +179,19 @@ def _sqlite(path: str) -> Any:
     except BaseException:
         connection.close()
         raise
+
+
+_kept_open: dict[tuple[int, int], int] = {}
+
+
+def _in_wal_mode(path: str) -> bool:
+    """What the header of the file says of its journal.
+
+    The file stays open: closing it would drop the locks that the same program may hold on it by way of SQLite.
+    """
+    status = os.stat(path)
+    place = (status.st_dev, status.st_ino)
+    if place not in _kept_open:
+        _kept_open[place] = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    head = os.pread(_kept_open[place], 20, 0)
+    return head.startswith(b"SQLite format 3\0") and head[18:20] == b"\x02\x02"

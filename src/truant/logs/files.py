@@ -52,7 +52,7 @@ def find_files(name: str) -> list[str]:
         OSError,
         RuntimeError,
     ) as error:  # a name too long, a folder that may not be entered, no such home
-        said = getattr(error, "strerror", None) or error
+        said = str(getattr(error, "strerror", None) or error).rstrip(".")
         raise InvalidValue(f"The file {name[:60]!r} cannot be read: {said}; check the path.") from None
     return found
 
@@ -156,6 +156,8 @@ def _check_each(found: Sequence[str]) -> None:
     """Plain files that hold something, each of them once."""
     seen: dict[tuple[int, int], str] = {}
     for file in found:
+        if not file.isascii() and any("\ud800" <= letter <= "\udfff" for letter in file):
+            raise InvalidValue(f"Cannot read {file!r}: its name is not UTF-8; rename it.")
         if not os.path.isfile(file):
             raise InvalidValue(
                 f"Cannot read {file!r}: it is a device or a pipe; write its rows to a file first."

@@ -85,10 +85,10 @@ def read(
 
 def _advising(error: UnknownName, source: Source) -> UnknownName:
     """With a hint where the header seems to be a row."""
-    numbers = [name for name in source.columns if source.untyped and re.fullmatch(NUMBER, name.strip())]
-    if not numbers:
+    odd = [name for name in source.columns if re.fullmatch(NUMBER, name.strip()) or len(source.columns) == 1]
+    if not source.untyped or not odd:
         return error
-    return error.advising(f"The first line must name the columns; here it holds {numbers[0]!r}.")
+    return error.advising(f"The first line must name the columns; here it holds {odd[0]!r}.")
 
 
 def _reduced(

@@ -18,6 +18,14 @@ from truant.tables.engine import as_ibis, lock, open_in_memory
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
+# what errors of databases say, and what it means here
+MEANINGS = {
+    "disabled by configuration": "it reads other files, which truant does not allow; make a table of its rows",
+    "Loading external extensions is disabled": "it needs an extension of DuckDB, or is a SQLite file (sqlite:)",
+    "different configuration than existing": "this program has it open; close it, or pass an Ibis table of it",
+    "file is not a database": "it is no SQLite file, or encrypted; a DuckDB file is written duckdb:",
+}
+
 Explain = Callable[[Exception], "TruantError | None"]
 
 
@@ -61,6 +69,9 @@ def plain_errors(name: str, explain: Explain = lambda error: None) -> Iterator[N
         known = explain(error)
         if known is not None:
             raise known from error
+        for sign, meaning in MEANINGS.items():
+            if sign in str(error):
+                raise InvalidValue(f"Cannot read {name}: {meaning}.") from error
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         said = lines[0].rstrip(".:;") if lines else type(error).__name__
         raise InvalidValue(f"Cannot read {name}: {said}; check that it is whole and readable.") from error

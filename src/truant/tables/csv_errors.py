@@ -21,6 +21,10 @@ def explained(error: Exception, files: Sequence[CsvFile]) -> InvalidValue | None
     if file is None and len(files) == 1 and "CSV" in said:
         file = files[0]
     record = re.match(r"[^\n]*CSV Error on Line: (\d+)", said)
+    if file is not None and "reached an invalid state" in said:
+        return InvalidValue(
+            f"Cannot read {file.name!r}: its line ends are mixed, or a quote stands where none may; save it anew as CSV."
+        )
     if file is None or record is None:
         return None
     line = _line(file, int(record[1]))

@@ -140,12 +140,8 @@ def _header(head: bytes, name: str) -> tuple[tuple[str, ...], str]:
     for magic, what in MAGIC.items():
         if head.startswith(magic):
             raise InvalidValue(f"Cannot read {name!r}: it is {what}.")
-    try:
-        text = head.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if error.start < len(head) - 3 or len(head) < HEAD:  # else a character was cut
-            raise not_utf8(name, head[: error.start].count(b"\n") + 1) from None
-        text = head[: error.start].decode("utf-8-sig")
+    # bytes that are no UTF-8 matter in the names of columns; elsewhere DuckDB finds them in columns that are asked for
+    text = head.decode("utf-8-sig", errors="surrogateescape")
     if "\0" in text:
         text = text[: text.index("\0")]  # the scan says where
     found = {delimiter: _records(text, delimiter) for delimiter in DELIMITERS}
@@ -156,6 +152,8 @@ def _header(head: bytes, name: str) -> tuple[tuple[str, ...], str]:
     columns = found[delimiter][0] if found[delimiter] else []
     if not any(column.strip() for column in columns):
         raise InvalidValue(f"Cannot read {name!r}: line 1 is empty; the first line must name the columns.")
+    if any("\udc80" <= letter <= "\udcff" for column in columns for letter in column):
+        raise not_utf8(name, 1)
     return tuple(columns), delimiter
 
 

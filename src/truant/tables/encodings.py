@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import encodings.aliases
 import os
 import tempfile
 from typing import IO
@@ -12,16 +11,20 @@ from truant.errors import InvalidValue, unknown
 
 CHUNK = 1 << 20  # bytes
 COMMON = (
-    "ascii",
-    "big5",
-    "cp1252",
-    "gb18030",
-    "iso-8859-15",
-    "latin-1",
-    "mac-roman",
-    "shift-jis",
-    "utf-16",
-    "utf-8",
+    *(
+        "ascii",
+        "big5",
+        "cp1250",
+        "cp1251",
+        "cp1252",
+        "cp437",
+        "euc-jp",
+        "euc-kr",
+        "gb18030",
+        "iso-8859-15",
+        "koi8-r",
+    ),
+    *("latin-1", "mac-roman", "shift-jis", "utf-16", "utf-16-be", "utf-16-le", "utf-32", "utf-8"),
 )
 
 
@@ -35,8 +38,7 @@ def check_encoding(encoding: object) -> str:
             raise LookupError(encoding)
         found.incrementaldecoder().decode(b"")
     except (LookupError, ValueError, UnicodeError, TypeError):
-        known = {*COMMON, *(name.replace("_", "-") for name in encodings.aliases.aliases.values())}
-        raise unknown("encoding", encoding, known) from None
+        raise unknown("encoding", encoding[:60], COMMON) from None
     return found.name
 
 

@@ -59,35 +59,40 @@ def tidy(
     """The picked columns as the queries want them."""
     import ibis
 
+    cut = [f"mediator_{i}" for i, part in enumerate(request.mediators) if part.classes]
+    needed = ["outcome", *cut, *(["observed"] if request.observed is not None else [])]
+    numbers = {f"number_{role}": rules.number(picked[role], form=forms.get(role, PLAIN)) for role in needed}
+    picked = picked.mutate(
+        **numbers
+    )  # a step of its own: texts are read once, however often the number is used
     keys = {"arm": picked.arm}
-    values, details = {}, {}
+    details = {}
     for i, part in enumerate(request.mediators):
         role = f"mediator_{i}"
-        keys[role] = picked[role]
+        keys[role] = _class_of(picked[f"number_{role}"], cuts[i].points) if part.classes else picked[role]
         if part.classes:
-            values[role] = rules.number(picked[role], form=forms.get(role, PLAIN))
-            keys[role] = _class_of(values[role], cuts[i].points)
-            details[f"unread_{role}"] = rules.unread(picked[role], values[role].notnull())
-    form = forms.get("outcome", PLAIN)
+            details[f"unread_{role}"] = rules.unread(picked[role], picked[f"number_{role}"].notnull())
+    clean = picked.number_outcome
+    is_text = picked.outcome.type().is_string()
     outcomes = {
-        "outcome": rules.number(picked.outcome, but_for_nan=True, form=form),
-        "clean": rules.number(picked.outcome, form=form),
+        "outcome": clean if is_text else rules.number(picked.outcome, but_for_nan=True),
+        "clean": clean,
     }
-    details["unread_outcome"] = rules.unread(picked.outcome, outcomes["clean"].notnull())
+    details["unread_outcome"] = rules.unread(picked.outcome, clean.notnull())
     if request.observed is not None:
-        seen = rules.number(picked.observed, form=forms.get("observed", PLAIN))
+        seen = picked.number_observed
         outcomes = {name: ibis.ifelse(seen == 1, outcome, None) for name, outcome in outcomes.items()}
         if details["unread_outcome"] is not None:  # whatever it holds while not observed
             details["unread_outcome"] = ibis.ifelse(seen == 1, details["unread_outcome"], None)
         details["seen"] = ibis.cases((seen == 1, 1), (seen == 0, 0))
         details["unread_observed"] = rules.unread(picked.observed, seen.isin([0.0, 1.0]), always=True)
     details = {name: detail for name, detail in details.items() if detail is not None}
-    numbers = {f"number_{role}": value for role, value in values.items()}
     dividing = {} if request.by is None else {"group": rules.known(picked.by)}
     dividing |= {} if request.unit is None else {"cluster": picked.cluster}  # see units.py
     when = {} if request.time is None else {"period": picked.period}  # see periods.py
-    table = picked.select(**keys, **numbers, **dividing, **when, **details, **outcomes)
-    return QueryColumns(table, tuple(keys), frozenset(values), tuple(details), rules, tuple(dividing))
+    of_cut = {f"number_{role}": picked[f"number_{role}"] for role in cut}
+    table = picked.select(**keys, **of_cut, **dividing, **when, **details, **outcomes)
+    return QueryColumns(table, tuple(keys), frozenset(cut), tuple(details), rules, tuple(dividing))
 
 
 def find_cuts(

@@ -63,8 +63,8 @@ class Rules:
         kind = column.type()
         if kind.is_string():
             value = self._parsed(column, form)
-            # no marker is a plain number, but for those that `numbers` has
-            conditions = [] if form == PLAIN else self._marks(column)
+            # of the markers, only what was listed can be a word or a number of some form
+            conditions = [] if form == PLAIN or not self.texts else [column.strip().isin(self.texts)]
         else:
             value = (column.cast("int8") if kind.is_boolean() else column).cast("float64")
             can_be_nan = kind.is_floating() and not but_for_nan and self.backend != "sqlite"
@@ -120,8 +120,7 @@ class Rules:
             word = text.lower()
             return ibis.cases((word.isin(YES), 1), (word.isin(NO), 0)).cast("float64")
         if self.backend == "duckdb":
-            number = text.try_cast("float64")
-            return ibis.ifelse(number.isnan(), None, number)
+            return text.try_cast("float64").nullif(float("nan"))  # where NaN equals NaN
         # a cast would fail on the first text, or make it 0
         return ibis.ifelse(text.re_search(NUMBER), text, None).cast("float64")
 

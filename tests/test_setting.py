@@ -128,7 +128,7 @@ def test_levels(levels, sentence):
         ({"scale": -1.0}, "scale must be a positive number, got -1.0."),
         ({"scale": float("nan")}, "scale must be a positive number, got nan."),
         ({"scale": float("inf")}, "scale must be a positive number, got inf."),
-        ({"scale": "wide"}, "scale must be a positive number, got wide."),
+        ({"scale": "wide"}, "scale must be a positive number, got 'wide'."),
     ],
 )
 def test_range_and_scale(fields, sentence):

@@ -9,17 +9,28 @@ Discrete outcomes: per arm the table C[m or missing, y or missing].
 from __future__ import annotations
 
 import math
+from collections.abc import Sized
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from truant.compile import hot
 from truant.errors import InvalidValue
-from truant.setting import FloatArray, IntArray, Setting
+from truant.pull_columns import code_column, outcome_column
+from truant.setting import (
+    LARGEST_OUTCOME,
+    FloatArray,
+    IntArray,
+    Setting,
+    as_float,
+    as_numbers,
+    finite,
+    is_number,
+    needed_setting,
+)
+from truant.text import quoted
 
-LARGEST_OUTCOME = 1e100  # largest magnitude whose cube is finite, with room for sums
 PULLS, OBSERVED, SUM, SQUARES, CUBES = range(5)  # columns of the real layout
 COLUMNS = 5
 
@@ -63,9 +74,26 @@ class Counts:
     levels: tuple[float, ...] | None = None
     centre: float = 0.0
 
+    def __post_init__(self) -> None:
+        # the shape alone: counts are made in every estimate; `checked` looks at the numbers
+        if not isinstance(self.table, np.ndarray) or self.table.dtype != np.float64:
+            self.table = as_numbers("table", self.table)
+        if self.levels is not None and not isinstance(self.levels, tuple):
+            self.levels = tuple(float(level) for level in finite("levels", self.levels).ravel())
+        if not is_number(self.centre) or not math.isfinite(as_float(self.centre)):
+            raise InvalidValue(f"centre must be a finite number, got {quoted(self.centre)}.")
+        width = COLUMNS if self.levels is None else 1 + len(self.levels)
+        if self.table.ndim != 3 or self.table.shape[1] < 2 or self.table.shape[2] != width:
+            of = "real outcomes" if self.levels is None else f"levels {quoted(self.levels)}"
+            raise InvalidValue(
+                f"A table of counts with {of} must have shape (arms, mediator levels + 1, {width}), "
+                f"got {self.table.shape}."
+            )
+
     @classmethod
     def empty(cls, setting: Setting) -> Counts:
         """No pulls yet."""
+        needed_setting(setting)
         width = COLUMNS if setting.levels is None else setting.outcomes + 1
         table = np.zeros((setting.arms, setting.mediators + 1, width))
         return cls(table, setting.levels, setting.centre)
@@ -77,10 +105,10 @@ class Counts:
         """Counts of whole columns: codes from 0 for arms and mediators (-1: missing), outcomes (NaN: missing)."""
         counts = cls.empty(setting)
         n, rows, width = counts.table.shape
-        a = _codes("arm", arms, 0, n)
-        m = _codes("mediator", mediators, -1, rows - 1)
+        a = code_column("arm", arms, 0, n)
+        m = code_column("mediator", mediators, -1, rows - 1)
         m = np.where(m < 0, rows - 1, m)
-        y = _numbers(outcomes)
+        y = outcome_column(outcomes)
         if not a.ndim == 1 or not a.shape == m.shape == y.shape:
             raise InvalidValue(f"Columns must have one length, got {a.size}, {m.size} and {y.size}.")
         if np.any(np.isinf(y)):
@@ -111,11 +139,13 @@ class Counts:
         """Add one pull, in place; None means missing."""
         n, rows, _ = self.table.shape
         for name, value in (("arm", arm), ("mediator", mediator), ("outcome", outcome)):
-            if np.ndim(value) > 0:  # type: ignore[arg-type]
-                raise InvalidValue(f"update takes one pull; {name} must be a single value, got {value!r}.")
-        a = _codes("arm", [arm], 0, n)[0]
-        m = rows - 1 if mediator is None else _codes("mediator", [mediator], 0, rows - 1)[0]
-        y = _numbers([np.nan if outcome is None else outcome])[0]
+            if isinstance(value, Sized) and not isinstance(value, str | bytes):
+                raise InvalidValue(
+                    f"update takes one pull; {name} must be a single value, got {quoted(value)}."
+                )
+        a = code_column("arm", [arm], 0, n)[0]
+        m = rows - 1 if mediator is None else code_column("mediator", [mediator], 0, rows - 1)[0]
+        y = outcome_column([np.nan if outcome is None else outcome])[0]
         if np.isinf(y):
             raise InvalidValue(f"An outcome must be a finite number or missing, got {outcome}.")
         if np.abs(y) > LARGEST_OUTCOME:
@@ -127,6 +157,8 @@ class Counts:
 
     def merge(self, other: Counts) -> Counts:
         """The counts of both parts together."""
+        if not isinstance(other, Counts):
+            raise InvalidValue(f"Counts are merged with Counts, got {quoted(other)}.")
         if self.table.shape != other.table.shape or self.levels != other.levels:
             raise InvalidValue(
                 f"Counts of different layouts cannot be merged: {self.table.shape} with levels {self.levels}, "
@@ -136,6 +168,8 @@ class Counts:
 
     def about(self, centre: float) -> Counts:
         """The same counts with real sums kept about another centre."""
+        if not is_number(centre) or not abs(as_float(centre)) <= LARGEST_OUTCOME:
+            raise InvalidValue(f"centre must be a number within ±{LARGEST_OUTCOME:g}, got {quoted(centre)}.")
         if self.levels is not None or centre == self.centre:
             return self
         table = self.table.copy()
@@ -165,6 +199,28 @@ class Counts:
         columns = [self.table.sum(-1), seen.sum(-1), seen @ about, seen @ about**2, seen @ about**3]
         return Counts(np.stack(columns, axis=-1), None, self.centre)
 
+    def checked(self, setting: Setting) -> Counts:
+        """These counts, if they fit the setting and can have come from pulls; or raises InvalidValue."""
+        needed_setting(setting)
+        if self.levels is not None and self.levels != setting.levels:
+            raise InvalidValue(f"Counts have levels {self.levels}, the setting has {setting.levels}.")
+        wanted = (setting.arms, setting.mediators + 1, self.table.shape[2])  # the width fits by construction
+        if self.table.shape != wanted:
+            raise InvalidValue(f"Counts must have shape {wanted} for this setting, got {self.table.shape}.")
+        if not np.isfinite(self.table).all():
+            raise InvalidValue("Counts must be finite, got NaN or an infinite one.")
+        numbers = self.table if self.levels is not None else self.table[..., : OBSERVED + 1]
+        wrong = (numbers < 0) | (numbers != np.floor(numbers))
+        if wrong.any():
+            raise InvalidValue(f"Counts must be whole numbers of at least 0, got {numbers[wrong][0]:g}.")
+        if self.levels is None and np.any(numbers[..., OBSERVED] > numbers[..., PULLS]):
+            arm, row = np.argwhere(numbers[..., OBSERVED] > numbers[..., PULLS])[0]
+            pulls, observed = numbers[arm, row]
+            raise InvalidValue(
+                f"Counts must have no more observed outcomes than pulls, got {observed:g} of {pulls:g} for arm {arm}."
+            )
+        return self
+
     @property
     def pulls(self) -> IntArray:
         """Pulls per arm."""
@@ -187,36 +243,8 @@ class Counts:
         return code.astype(np.int64)
 
 
-def _numbers(outcomes: npt.ArrayLike) -> FloatArray:
-    column = _column("outcome", outcomes)
-    if column.dtype.kind in "mM":
-        raise InvalidValue(f"Outcomes must be numbers or missing, got {column.dtype}.")
-    try:
-        return np.asarray(outcomes, np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidValue(f"Outcomes must be numbers or missing: {error}.") from None
-
-
-def _column(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """The values as an array; a mask would be lost on the way, so a masked array is refused."""
-    if np.ma.isMaskedArray(values):
-        raise InvalidValue(
-            f"{name} must not be a masked array; write its missing values as NaN (mediators: -1)."
-        )
-    try:
-        return np.asarray(values)
-    except ValueError:
-        raise InvalidValue(
-            f"{name} must be a plain column of values, got one with rows of its own."
-        ) from None
-
-
-def _codes(name: str, values: npt.ArrayLike, low: int, end: int) -> IntArray:
-    array = _column(name, values)
-    if array.size and not np.issubdtype(array.dtype, np.integer):
-        raise InvalidValue(f"{name} codes must be whole numbers, got {array.dtype}.")
-    if array.size and (array.min() < low or array.max() >= end):
-        raise InvalidValue(
-            f"{name} codes must be from {low} to {end - 1}, got {array.min()} to {array.max()}."
-        )
-    return array.astype(np.int64)
+def needed_counts(value: object) -> Counts:
+    """The counts; or raises InvalidValue."""
+    if not isinstance(value, Counts):
+        raise InvalidValue(f"counts must be Counts, got {quoted(value)}.")
+    return value

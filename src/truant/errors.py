@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Any, Self
 
-from truant.text import visible
+from truant.text import quoted, visible
 
 MOST_LISTED = 40  # names in a message: all worlds, but not all policies
 
@@ -139,8 +139,8 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownName:
     """The error for an unknown name, with the nearest known one first."""
     names = sorted(known)
     if not names:
-        return UnknownName(f"Unknown {kind} {name!r}; there are none.")
-    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+        return UnknownName(f"Unknown {kind} {quoted(name)}; there are none.")
+    close = difflib.get_close_matches(name if isinstance(name, str) else "", names, n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]!r}?" if close else "."
     listed = names if len(names) <= MOST_LISTED else [*names[:MOST_LISTED], f"... ({len(names)} in all)"]
-    return UnknownName(f"Unknown {kind} {name!r}{hint} Known: {', '.join(listed)}.")
+    return UnknownName(f"Unknown {kind} {quoted(name)}{hint} Known: {', '.join(listed)}.")

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from truant.errors import InvalidValue
+from truant.text import quoted
 
 LARGEST = 10**15  # of anything that is counted
+LARGEST_OUTCOME = 1e100  # largest magnitude whose cube is finite, with room for sums
+LEAST_WIDTH = 1e-100  # of a range of outcomes: smallest whose cube has all its digits
+ROUNDINGS = 1e-15  # a range of less, as a share of its larger end, has no room for a number in between
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -61,6 +65,7 @@ class Setting:
         low, high = (float(v) for v in finite("range", (low, high)))
         if not low < high:
             raise InvalidValue(f"The range must have low < high, got low={low:g}, high={high:g}.")
+        _check_width(low, high)
         return {
             "arms": arms,
             "mediators": mediators,
@@ -69,7 +74,7 @@ class Setting:
             "high": high,
             "mean_range": None if self.mean_range is None else _within(low, high, self.mean_range),
             "minimize": switch("minimize", self.minimize),
-            "scale": (high - low) / 2 if self.scale is None else _positive_scale(self.scale),
+            "scale": (high - low) / 2 if self.scale is None else positive_number("scale", self.scale),
             "mediator_probabilities": _mediator_table(self.mediator_probabilities, (arms, mediators)),
             "condition_numbers": _two_per_arm(self.condition_numbers, arms),
         }
@@ -117,8 +122,18 @@ class Setting:
 def _increasing(levels: tuple[float, ...]) -> tuple[float, ...]:
     values = finite("levels", levels)
     if values.ndim != 1 or len(values) < 2 or np.any(np.diff(values) <= 0):
-        raise InvalidValue(f"levels must be at least two increasing values, got {levels}.")
+        raise InvalidValue(f"levels must be at least two increasing values, got {quoted(levels)}.")
     return tuple(float(v) for v in values)
+
+
+def _check_width(low: float, high: float) -> None:
+    """Cubes of outcomes must be numbers, neither infinite nor rounded to 0, and the range more than a few roundings."""
+    size = max(abs(low), abs(high))
+    if size > LARGEST_OUTCOME or high - low < max(LEAST_WIDTH, ROUNDINGS * size):
+        raise InvalidValue(
+            f"The range must be within ±{LARGEST_OUTCOME:g}, at least {LEAST_WIDTH:g} wide and more than rounding, "
+            f"got low={low!r}, high={high!r}; use another unit or subtract a constant."
+        )
 
 
 def _within(low: float, high: float, mean_range: tuple[float, float]) -> tuple[float, float]:
@@ -126,15 +141,9 @@ def _within(low: float, high: float, mean_range: tuple[float, float]) -> tuple[f
     if ends.shape != (2,) or not low <= ends[0] < ends[1] <= high:
         raise InvalidValue(
             f"mean_range must be two numbers, low < high, within the range of the outcomes from "
-            f"{low:g} to {high:g}, got {mean_range}."
+            f"{low:g} to {high:g}, got {quoted(mean_range)}."
         )
     return float(ends[0]), float(ends[1])
-
-
-def _positive_scale(scale: object) -> Any:
-    if not isinstance(scale, int | float | np.number) or not 0 < scale < np.inf:
-        raise InvalidValue(f"scale must be a positive number, got {scale}.")
-    return scale
 
 
 def _mediator_table(values: npt.ArrayLike | None, shape: tuple[int, int]) -> FloatArray | None:
@@ -159,16 +168,29 @@ def _two_per_arm(values: npt.ArrayLike | None, arms: int) -> FloatArray | None:
     return numbers
 
 
+def needed_setting(value: object) -> Setting:
+    """The setting; or raises InvalidValue."""
+    if not isinstance(value, Setting):
+        raise InvalidValue(f"setting must be a Setting, got {quoted(value)}.")
+    return value
+
+
 def whole_number(name: str, value: object, at_least: int) -> int:
     """The value as an int; or raises InvalidValue."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer | float):
-        raise InvalidValue(f"{name} must be a whole number, got {value!r}.")
+    if not is_number(value):
+        raise InvalidValue(f"{name} must be a whole number, got {quoted(value)}.")
     size = as_float(value)
-    if (isinstance(value, float) and not value.is_integer()) or value < at_least:
+    whole = float(value).is_integer() if isinstance(value, float | np.floating) else True
+    if not whole or value < at_least:
         raise InvalidValue(f"{name} must be a whole number of at least {at_least}, got {size:.15g}.")
     if size > LARGEST:
         raise InvalidValue(f"{name} must be at most {LARGEST:,}, got {size:g}.")
     return int(value)
+
+
+def is_number(value: object) -> TypeGuard[int | float | np.integer[Any] | np.floating[Any]]:
+    """Whether the value is a real number, of Python or numpy; true and false are none."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def as_float(value: Any) -> float:
@@ -181,40 +203,52 @@ def as_float(value: Any) -> float:
 
 def positive_number(name: str, value: object, or_zero: bool = False) -> float:
     """The value as a finite float above zero (or at least zero); or raises InvalidValue."""
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    size = as_float(value) if number else math.nan
+    size = as_float(value) if is_number(value) else math.nan
     if not math.isfinite(size) or size < 0 or (size == 0 and not or_zero):
         kind = "a number of at least 0" if or_zero else "a positive number"
-        raise InvalidValue(f"{name} must be {kind}, got {size if math.isinf(size) else repr(value)}.")
+        raise InvalidValue(f"{name} must be {kind}, got {size if math.isinf(size) else quoted(value)}.")
     return size
 
 
 def share(name: str, value: object) -> float:
     """The value as a float from 0 to 1; or raises InvalidValue."""
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not 0 <= as_float(value) <= 1:
-        raise InvalidValue(f"{name} must be in [0, 1], got {value!r}.")
+    if not is_number(value) or not 0 <= as_float(value) <= 1:
+        raise InvalidValue(f"{name} must be in [0, 1], got {quoted(value)}.")
     return as_float(value)
 
 
 def switch(name: str, value: object) -> bool:
     """The value as true or false; or raises InvalidValue."""
     if not isinstance(value, bool):
-        raise InvalidValue(f"{name} must be true or false, got {value!r}.")
+        raise InvalidValue(f"{name} must be true or false, got {quoted(value)}.")
     return value
 
 
 def finite(name: str, values: npt.ArrayLike) -> FloatArray:
     """The values as a float array without NaN or infinity; or raises InvalidValue."""
+    array = as_numbers(name, values)
+    if not np.all(np.isfinite(array)):
+        raise InvalidValue(f"{name} must be finite, got {quoted(array.tolist())}.")
+    return array
+
+
+def as_numbers(name: str, values: npt.ArrayLike) -> FloatArray:
+    """The values as a float array of their own, NaN and infinity among them; or raises InvalidValue."""
     try:
-        array = np.array(values, dtype=np.float64)  # a copy: what is checked must stay as it was
+        given = np.asarray(values)
+        # numpy would read texts as numbers, and lose masks and imaginary parts
+        fit = given.dtype.kind in "biuf" or (given.dtype.kind == "O" and not any(map(_is_text, given.flat)))
+        if fit and not np.ma.isMaskedArray(values):
+            return np.array(given, dtype=np.float64)  # a copy: what is checked must stay as it was
     except (TypeError, ValueError):
-        raise InvalidValue(f"{name} must be numbers, got {values!r}.") from None
+        pass
     except OverflowError:
         raise InvalidValue(f"{name} must be finite, got a number too large for one.") from None
-    if not np.all(np.isfinite(array)):
-        raise InvalidValue(f"{name} must be finite, got {array.tolist()}.")
-    return array
+    raise InvalidValue(f"{name} must be numbers, got {quoted(values)}.")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str | bytes)
 
 
 def sums_to_one(values: FloatArray, axis: int | tuple[int, ...]) -> bool:

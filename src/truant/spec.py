@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from truant.errors import InvalidValue
+from truant.text import quoted
 
 _WHOLE = 10**15  # numbers without a fraction are written without a point up to here
 _PYTHON_WORDS = {"True": True, "False": False, "None": None}
@@ -36,11 +37,21 @@ class Spec:
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise InvalidValue(f"A name is a text, e.g. 'mar', got {quoted(self.name)}.")
+        if not isinstance(self.parameters, Mapping) or not all(
+            isinstance(key, str) for key in self.parameters
+        ):
+            raise InvalidValue(
+                f"Parameters are names with values, e.g. {{'gamma': 0.5}}, got {quoted(self.parameters)}."
+            )
+
     @classmethod
     def parse(cls, text: str, **more: Any) -> Spec:
         """The name and parameters that a text says; `more` parameters come on top and take precedence."""
         if not isinstance(text, str):
-            raise InvalidValue(f"A name is a text, e.g. 'mar' or 'mar:gamma=0.5', got {text!r}.")
+            raise InvalidValue(f"A name is a text, e.g. 'mar' or 'mar:gamma=0.5', got {quoted(text)}.")
         name, _, rest = text.partition(":")
         return cls(name.strip(), {**parse_parameters([rest] if rest else []), **more})
 

@@ -1,12 +1,14 @@
-"""Texts of others (labels, names, paths) as they may be shown in a terminal."""
+"""Texts and values of others (labels, names, paths, arguments) as they may be shown in a terminal."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 # controls (ESC, BEL, line breaks), marks that are not seen or turn the direction of writing, halves of characters
 _NOT_SHOWN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 MOST_SHOWN = 60  # characters of a label in a table
+MOST_QUOTED = 200  # characters of a value in an error
 
 
 def visible(text: str) -> str:
@@ -26,3 +28,12 @@ def label(text: object, most: int = MOST_SHOWN) -> str:
         return shown
     tail = (most - 1) // 3
     return f"{shown[: most - 1 - tail]}…{shown[-tail:]}"
+
+
+def quoted(value: object, most: int = MOST_QUOTED) -> str:
+    """A value as an error quotes it: in one line, cut in the middle if it is very long."""
+    try:
+        text = repr(value)
+    except Exception:  # an object of a user whose own text fails, or an integer of thousands of digits
+        text = f"a value of type {type(value).__name__}"
+    return label(re.sub(r"\s*\n\s*", " ", text), most)

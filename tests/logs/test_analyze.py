@@ -164,7 +164,7 @@ def test_terminal(visits):
         ((*USUAL, "--assume", "mr"), "Unknown assumption 'mr'"),
         ((*USUAL, "--level", "2"), "level must be between 0 and 1"),
         ((*USUAL, "--range", "0"), "two numbers"),
-        ((*USUAL, "--range", "a,b"), "not numbers"),
+        ((*USUAL, "--range", "a,b"), "range must be numbers, got 'a,b'."),
         ((*USUAL, "--out", "table.txt"), "must end in .csv or .parquet"),
         ((*USUAL, "--html", "no/where.html"), "does not exist"),
         ((*USUAL, "--expected-split", "1,2,3"), "expected_split must be 2"),

@@ -199,7 +199,7 @@ def test_what_cannot_decide_is_refused_in_a_sentence():
         decider.scores(Counts.empty(Setting(arms=2, mediators=2, levels=(0, 1))))
     wrong = Counts(counts.table.copy(), None, counts.centre)
     wrong.table[0, 0, 1] = 99
-    with pytest.raises(InvalidValue, match="no more observed than pulls"):
+    with pytest.raises(InvalidValue, match="no more observed outcomes than pulls"):
         decider.scores(wrong)
     discrete = Setting(arms=2, mediators=2, levels=(0, 1))
     with pytest.raises(InvalidValue, match="discrete outcome"):

@@ -23,11 +23,12 @@ from truant.analysis.over_time import OverTime
 from truant.analysis.sensitivity import Tipping, missing_shares, pooled_sd, tipping, tipping_curve
 from truant.assumptions import Estimate
 from truant.assumptions.mcar import Mcar
-from truant.counts import OBSERVED, PULLS, Counts
+from truant.counts import OBSERVED, PULLS, Counts, needed_counts
 from truant.documents import document
 from truant.errors import InvalidValue, NotIdentified, unknown
-from truant.setting import IntArray, Setting, finite
+from truant.setting import IntArray, Setting, finite, is_number, switch
 from truant.tables.arrow import make_table
+from truant.text import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -135,7 +136,7 @@ def analyze_counts(
     setting: Setting,
     labels: Labels,
     *,
-    assume: Sequence[str] = (),
+    assume: str | Sequence[str] = (),
     level: float = 0.95,
     control: str | None = None,
     expected_split: Sequence[float] | None = None,
@@ -158,6 +159,10 @@ def analyze_counts(
     clusters : which rows belong to one unit; all rows are independent unless given.
     over_time : the course over time, for warnings about it.
     """
+    needed_counts(counts).checked(setting)
+    _check_labels(labels, setting)
+    assume = assumption_names(assume)
+    switch("range_known", range_known)
     split = check_options(labels, level, control, expected_split)
     direction = Direction(setting.minimize)
     found, impossible = beliefs(counts, setting, labels, assume)
@@ -210,13 +215,31 @@ def analyze_counts(
     )
 
 
+def assumption_names(assume: object) -> list[str]:
+    """Names of assumptions, one or several; or raises InvalidValue."""
+    names = [assume] if isinstance(assume, str) else assume
+    if isinstance(names, Sequence) and all(isinstance(name, str) for name in names):
+        return list(names)
+    raise InvalidValue(f"assume must be names of assumptions, got {quoted(assume)}.")
+
+
+def _check_labels(labels: object, setting: Setting) -> None:
+    if not isinstance(labels, Labels):
+        raise InvalidValue(f"labels must be Labels, got {quoted(labels)}.")
+    got, wanted = (len(labels.arms), len(labels.mediators)), (setting.arms, setting.mediators)
+    if got != wanted:
+        raise InvalidValue(
+            f"labels must name {wanted[0]} arms and {wanted[1]} mediator levels, got {got[0]} and {got[1]}."
+        )
+
+
 def check_options(
     labels: Labels, level: float, control: str | None, expected_split: Sequence[float] | None
 ) -> np.ndarray[Any, np.dtype[np.float64]] | None:
     """The expected split as numbers, if these options fit the labels; or raises InvalidValue."""
-    if not isinstance(level, int | float) or not 0 < level < 1:
-        raise InvalidValue(f"level must be between 0 and 1, got {level!r}.")
-    if control is not None and control not in labels.arms:
+    if not is_number(level) or not 0 < level < 1:
+        raise InvalidValue(f"level must be between 0 and 1, got {quoted(level)}.")
+    if control is not None and (not isinstance(control, str) or control not in labels.arms):
         raise unknown("arm", control, labels.arms)
     if expected_split is None:
         return None
@@ -224,7 +247,7 @@ def check_options(
     if split.shape != (len(labels.arms),) or np.any(split <= 0):
         raise InvalidValue(
             f"expected_split must be {len(labels.arms)} positive shares, one for each of the arms "
-            f"{', '.join(labels.arms)}, got {list(expected_split)}."
+            f"{', '.join(labels.arms)}, got {quoted(expected_split)}."
         )
     return split
 

@@ -289,6 +289,8 @@ def _looks(names: Sequence[str]) -> tuple[alt.Color, alt.Shape]:
 def _impossible(data: Columns, worst: float | None, scale: alt.Scale) -> list[alt.Chart]:
     """A shade over shifts that would take missing outcomes out of their range."""
     shifts, values = data["shift"], data["value"]
+    if shifts[-1] == shifts[0]:  # outcomes that do not vary
+        return []
     slope = (values[0] - values[-1]) / (shifts[-1] - shifts[0])  # below 0 where less is better
     if worst is None or slope == 0:
         return []

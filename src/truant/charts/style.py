@@ -15,8 +15,10 @@ from typing import Any, Literal, NamedTuple
 import altair as alt
 import numpy as np
 
+from truant.errors import InvalidValue
 from truant.files import CHARTS, output_path, written_whole
-from truant.setting import FloatArray
+from truant.setting import FloatArray, positive_number
+from truant.text import quoted
 
 # Okabe and Ito's colours, told apart by every kind of colour vision; the palest come last.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
@@ -130,6 +132,9 @@ class ForScript(json.JSONEncoder):
 def save_chart(chart: alt.TopLevelMixin, path: str | os.PathLike[str], *, scale: float = 2.0) -> Path:
     """Write a chart as .png (its pixels times `scale`), .svg or as an interactive .html page without network."""
     target = output_path(path, CHARTS)
+    if not isinstance(chart, alt.TopLevelMixin):
+        raise InvalidValue(f"chart must be a chart of Altair, got {quoted(chart)}.")
+    positive_number("scale", scale)
     options: dict[str, Any] = {"format": target.suffix.lower().lstrip(".")}
     if options["format"] == "png":
         options["scale_factor"] = scale

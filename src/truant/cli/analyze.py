@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from truant.cli.base import as_json, cli, console, numbers, say
+from truant.cli.base import as_json, cli, console, number, numbers, say
 
 
 def _complete_assumptions(
@@ -42,7 +42,7 @@ def _listed(text: str | None) -> list[str] | None:
     shell_complete=_complete_assumptions,
     help="See `truant assumptions`; may be repeated.  [default: all that are possible]",
 )
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of confidence intervals.")
+@click.option("--level", type=number, default=0.95, show_default=True, help="Of confidence intervals.")
 @click.option(
     "--range", "range_", type=numbers, metavar="LOW,HIGH", help="Lowest and highest possible outcome."
 )
@@ -94,7 +94,7 @@ def analyze(
     control: str | None,
     assume: tuple[str, ...],
     level: float,
-    range_: tuple[float, ...] | None,
+    range_: tuple[float, float] | None,
     levels: tuple[float, ...] | None,
     missing_values: str | None,
     only_missing_values: str | None,
@@ -122,8 +122,6 @@ def analyze(
     from truant.logs.log_analysis import PAGES, TABLES
 
     check_outputs([(html, PAGES), (out, TABLES)], inputs_of(data))
-    if range_ is not None and len(range_) != 2:
-        raise click.BadParameter("--range takes two numbers, e.g. 0,1.")
     result = run(
         data,
         arm=arm,
@@ -132,7 +130,7 @@ def analyze(
         control=control,
         assume=assume,
         level=level,
-        range=None if range_ is None else (range_[0], range_[1]),
+        range=range_,
         levels=levels,
         missing_values=_listed(missing_values) or (),
         only_missing_values=_listed(only_missing_values),

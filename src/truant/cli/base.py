@@ -52,22 +52,29 @@ def _refuse(ctx: click.Context, error: TruantError | click.UsageError) -> NoRetu
     ctx.exit(2)
 
 
-def integer(text: str) -> int:
+# What is not a number is handed on as it was typed: the library refuses it, in the same words as in Python.
+
+
+def number(text: str) -> Any:
+    """A number."""
+    with contextlib.suppress(ValueError):
+        return float(text)
+    return text
+
+
+def integer(text: str) -> Any:
     """A whole number, also written 1e5 or 100_000."""
     with contextlib.suppress(ValueError):
         return int(text)
-    with contextlib.suppress(ValueError):
-        if float(text).is_integer():
-            return int(float(text))
-    raise click.BadParameter(f"{text!r} is not a whole number.")
+    found = number(text)
+    return int(found) if isinstance(found, float) and found.is_integer() else found
 
 
-def numbers(text: str) -> tuple[float, ...]:
+def numbers(text: str) -> Any:
     """Numbers with commas between them."""
-    try:
+    with contextlib.suppress(ValueError):
         return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not numbers with commas between them, e.g. 0,1.") from None
+    return text
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -23,7 +23,8 @@ BACKENDS = ("threads", "processes", "ray")  # those of truant.sweeps.backend, wh
 )
 @click.option(
     "--backend",
-    type=click.Choice(BACKENDS),
+    metavar=f"[{'|'.join(BACKENDS)}]",
+    shell_complete=lambda ctx, param, word: [name for name in BACKENDS if name.startswith(word)],
     default="threads",
     show_default=True,
     help="Where the runs are made; the numbers are the same. Ray takes the cluster of RAY_ADDRESS, or this machine.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,10 @@ import numpy.typing as npt
 from truant.documents import document
 from truant.errors import InvalidValue
 from truant.play.regret import paired_difference, standard_deviation, summarize_regret
-from truant.setting import FloatArray, IntArray
+from truant.setting import LARGEST, FloatArray, IntArray, as_numbers, finite, switch, whole_number
 from truant.tables.arrow import make_table
 from truant.tables.show import html_table, text_table
-from truant.text import visible
+from truant.text import quoted, visible
 from truant.worlds.world import EQUAL, losses
 
 if TYPE_CHECKING:  # slow to import, and not needed to simulate
@@ -26,6 +26,8 @@ if TYPE_CHECKING:  # slow to import, and not needed to simulate
     import pyarrow as pa
 
     from truant.terminal.simulation import SimulationDisplay
+
+MOST_PIXELS = 20_000  # of a chart's side
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -68,11 +70,19 @@ class Simulation:
     def __post_init__(self) -> None:
         # as a file would give them back: tuples are lists, numpy numbers are numbers
         self.parameters = json.loads(json.dumps(self.parameters, default=_as_json))
+        if not isinstance(self.policies, Sequence) or not all(
+            isinstance(name, str) for name in self.policies
+        ):
+            raise InvalidValue(f"policies must be a list of names, got {quoted(self.policies)}.")
         self.policies = list(self.policies)
-        self.rounds = np.asarray(self.rounds, np.int64)
-        self.pulls = np.asarray(self.pulls, np.int64)
+        self.horizon = whole_number("horizon", self.horizon, at_least=1)
+        for name in ("rounds", "pulls"):
+            numbers = finite(name, getattr(self, name))
+            if np.any(np.abs(numbers) > LARGEST):
+                raise InvalidValue(f"{name} must be at most {LARGEST:,}, got {np.abs(numbers).max():g}.")
+            setattr(self, name, np.atleast_1d(numbers).astype(np.int64))
         for name in ("regret", "estimates", "means", "nanoseconds"):
-            setattr(self, name, np.asarray(getattr(self, name), np.float64))
+            setattr(self, name, as_numbers(name, getattr(self, name)))
         if self.means.ndim != 2 or self.means.size == 0 or not self.policies:
             raise InvalidValue(
                 "A simulation needs at least one policy, one arm and one finished run, got none."
@@ -182,6 +192,10 @@ class Simulation:
 
     def chart(self, *, log: bool = False, width: int = 560, height: int = 340) -> alt.LayerChart:
         """Mean regret over rounds with a band of ±1 sd; `log` for a logarithmic y axis."""
+        switch("log", log)
+        for name, size in (("width", width), ("height", height)):
+            if whole_number(name, size, at_least=1) > MOST_PIXELS:
+                raise InvalidValue(f"{name} must be at most {MOST_PIXELS:,} pixels, got {size:,}.")
         from truant.charts import regret_chart
 
         return regret_chart(

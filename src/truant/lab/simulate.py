@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any
@@ -16,7 +16,9 @@ from truant.play.run import Plan, RunResult, checkpoints, cores, play, rounds_la
 from truant.policies import Policy, named
 from truant.setting import FloatArray, IntArray, switch, whole_number
 from truant.spec import Spec
+from truant.tables.request import is_list
 from truant.terminal.progress import progress_bar
+from truant.text import quoted
 from truant.worlds import World
 
 
@@ -56,7 +58,7 @@ def simulate(
     -------
     The finished runs; an interrupt (Ctrl-C) keeps those that were complete.
     """
-    plan = plan_of(world, policies, horizon, seed, parameters or {}, delay, minimize)
+    plan = plan_of(world, policies, horizon, seed, {} if parameters is None else parameters, delay, minimize)
     runs = whole_number("runs", runs, at_least=1)
     threads = whole_number("threads", cores() if threads is None else threads, at_least=1)
     # and refuse what cannot be, before the clock starts
@@ -97,7 +99,7 @@ def plan_of(
 ) -> Plan:
     """What to run, checked."""
     if not isinstance(world, World | Spec | str):
-        raise InvalidValue(f"world must be a name or a World, got {world!r}.")
+        raise InvalidValue(f"world must be a name or a World, got {quoted(world)}.")
     policies = [policies] if isinstance(policies, Policy | Spec | str) else _listed(policies)
     if not policies:
         raise InvalidValue("simulate needs at least one policy, e.g. 'mar-ucb'.")
@@ -108,7 +110,7 @@ def plan_of(
     if isinstance(world, str):
         world = Spec.parse(world)
     if isinstance(world, Spec):
-        world = Spec(world.name, {**world.parameters, **parameters})
+        world = Spec(world.name, {**world.parameters, **Spec(world.name, parameters).parameters})
     elif parameters:
         raise InvalidValue("parameters are for a world given by name; this one is built already.")
     horizon = whole_number("horizon", horizon, at_least=1)
@@ -127,9 +129,9 @@ def _inputs(world: World | Spec) -> tuple[str, ...]:
 
 def _listed(policies: object) -> list[Policy | Spec | str]:
     listed: list[Policy | Spec | str] = []
-    for policy in policies if isinstance(policies, Iterable) else [policies]:
+    for policy in policies if is_list(policies) else [policies]:
         if not isinstance(policy, Policy | Spec | str):
-            raise InvalidValue(f"A policy must be a name or a Policy, got {policy!r}.")
+            raise InvalidValue(f"A policy must be a name or a Policy, got {quoted(policy)}.")
         listed.append(policy)
     return listed
 
@@ -184,6 +186,8 @@ def _finished(row: list[Future[RunResult]]) -> list[RunResult]:
 @contextmanager
 def _compiling(wanted: bool | None) -> Iterator[None]:
     """Say what the first use of a policy waits for."""
+    if wanted is not None:
+        switch("progress", wanted)
     from rich.console import Console
 
     console = Console(stderr=True)

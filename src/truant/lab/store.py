@@ -16,6 +16,7 @@ from truant.errors import InvalidValue
 from truant.files import TABLES, output_path, written_whole
 from truant.lab.result import Simulation
 from truant.setting import FloatArray, IntArray
+from truant.text import quoted
 
 KIND, SCHEMA = "simulation-runs", 1  # of the document in the metadata
 _SHARED = ("world", "parameters", "horizon", "delay", "minimize", "seed", "policies")
@@ -44,6 +45,8 @@ def save(simulation: Simulation, path: str | os.PathLike[str]) -> Path:
 
 def load(path: str | os.PathLike[str]) -> Simulation:
     """Read a simulation that `save` wrote."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise InvalidValue(f"A file name is needed, got {quoted(path)}.")
     name = os.fspath(path)
     try:
         if not Path(path).is_file():
@@ -56,13 +59,17 @@ def load(path: str | os.PathLike[str]) -> Simulation:
     metadata = (table.schema.metadata or {}).get(METADATA)
     if metadata is None:
         raise InvalidValue(f"{name!r} is a Parquet file, but not one that a simulation was saved to.")
+    damaged = InvalidValue(f"{name!r} is damaged: it is not as a simulation was saved.")
     try:
         shared = own_fields(json.loads(metadata), KIND, SCHEMA)
-        return _restored(table, {name: shared[name] for name in (*_SHARED, "rounds")})
-    except InvalidValue:
+    except InvalidValue:  # another kind of document, or a newer one
         raise
+    except (TypeError, ValueError, AttributeError) as error:
+        raise damaged from error
+    try:
+        return _restored(table, {name: shared[name] for name in (*_SHARED, "rounds")})
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, pa.ArrowException) as error:
-        raise InvalidValue(f"{name!r} is damaged: it is not as a simulation was saved.") from error
+        raise damaged from error
 
 
 def _restored(table: Any, shared: dict[str, Any]) -> Simulation:

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from truant.analysis import Labels, analyze_counts
-from truant.analysis.analysis import check_options
+from truant.analysis.analysis import assumption_names, check_options
 from truant.errors import InvalidValue
 from truant.logs.analysis_by import AnalysisBy, LeftOut
 from truant.logs.inputs import inputs_of
 from truant.logs.log import Log
 from truant.logs.log_analysis import LogAnalysis
 from truant.logs.read import read
+from truant.tables.request import named_mediators
 
 
 def analyze(
@@ -23,7 +24,7 @@ def analyze(
     *,
     arm: str,
     outcome: str,
-    mediator: str | Sequence[str] = (),
+    mediator: str | Sequence[str] | None = (),
     control: Any = None,
     assume: str | Sequence[str] = (),
     level: float = 0.95,
@@ -68,7 +69,7 @@ def analyze(
     encoding : of CSV files, such as latin-1, cp1252 or utf-16; UTF-8 unless given.
     partitioned : folder names such as `day=3` are columns, too; they are not unless asked for.
     """
-    mediators = [mediator] if isinstance(mediator, str) else list(mediator)
+    mediators = named_mediators(mediator)
     inputs = inputs_of(data)
     log = read(
         data,
@@ -93,7 +94,7 @@ def analyze(
     asked = Asked(
         source=_source(data),
         columns=columns | {"by": by, "unit": unit, "time": time},
-        assume=[assume] if isinstance(assume, str) else _names(assume),
+        assume=assumption_names(assume),
         level=level,
         control=None if control is None else str(control),
         expected_split=expected_split,
@@ -169,12 +170,6 @@ class Asked:
             columns=self.columns,
             inputs=self.inputs,
         )
-
-
-def _names(assume: object) -> list[str]:
-    if isinstance(assume, Sequence) and all(isinstance(name, str) for name in assume):
-        return list(assume)
-    raise InvalidValue(f"assume must be names of assumptions, got {assume!r}.")
 
 
 def _source(data: Any) -> str:

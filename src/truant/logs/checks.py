@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from truant.counts import LARGEST_OUTCOME
 from truant.errors import InvalidValue
 from truant.logs.refusals import dates, not_numbers
 from truant.logs.shapes import Shape
 from truant.logs.values import Rules
+from truant.setting import LARGEST_OUTCOME
 from truant.tables.request import Request
 
 MOST_GROUPS = 50

@@ -84,9 +84,12 @@ class RunResult(NamedTuple):
         """The same with the policy's final estimates (NaN where it has none) instead of the counts."""
         assert self.counts is not None
         means = np.full(setting.arms, np.nan)
+        if policy.assumption is None:
+            return self._replace(counts=None, estimates=means)
         for arm in range(setting.arms):
             with contextlib.suppress(NotIdentified):
-                means[arm] = policy.estimate(self.counts, arm, setting).mean
+                # not policy.estimate, which checks: these counts are our own
+                means[arm] = policy.assumption.estimate(self.counts, arm, setting).mean
         return self._replace(counts=None, estimates=means)
 
 

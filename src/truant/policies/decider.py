@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from truant.counts import Counts
+from truant.counts import Counts, needed_counts
 from truant.errors import InvalidValue, NotIdentified
 from truant.policies.policy import Policy, named
 from truant.policies.scoring import ScoredArms
-from truant.setting import FloatArray, Setting, finite, share, whole_number
+from truant.setting import FloatArray, Setting, finite, needed_setting, share, whole_number
+from truant.spec import Spec
+from truant.text import quoted
 
 
 class Scores(NamedTuple):
@@ -39,13 +41,15 @@ class Decider:
     array([0.92, 0.08])
     """
 
-    def __init__(self, policy: Policy | str, setting: Setting, horizon: int) -> None:
-        self.policy = named(policy) if isinstance(policy, str) else policy
+    def __init__(self, policy: Policy | Spec | str, setting: Setting, horizon: int) -> None:
+        if not isinstance(policy, Policy | Spec | str):
+            raise InvalidValue(f"A policy must be a name or a Policy, got {quoted(policy)}.")
+        self.policy = policy if isinstance(policy, Policy) else named(policy)
         if self.policy.reveals:
             raise InvalidValue(
                 f"Policy {self.policy.name!r} sees outcomes that are missing, so it cannot decide from counts."
             )
-        self.setting = setting
+        self.setting = needed_setting(setting)
         self.horizon = whole_number("horizon", horizon, at_least=1)
         self._inner = setting.maximizing()
         self._curve = self.policy.curve(self._inner, self.horizon)
@@ -148,20 +152,9 @@ class Decider:
     def _table(self, counts: Counts) -> FloatArray:
         """The counts as the curve wants them, checked."""
         setting = self.setting
-        expected = Counts.empty(setting)
-        if counts.levels is not None and counts.levels != setting.levels:
-            raise InvalidValue(f"Counts have levels {counts.levels}, the setting has {setting.levels}.")
+        counts = needed_counts(counts).checked(setting)
         if self._curve.discrete and counts.levels is None:
             raise InvalidValue(f"Policy {self.policy.name!r} needs counts of a discrete outcome, by level.")
-        wanted = expected.table.shape if counts.levels is not None else expected.real().table.shape
-        if counts.table.shape != wanted:
-            raise InvalidValue(f"Counts must have shape {wanted} for this setting, got {counts.table.shape}.")
-        if (
-            not np.all(np.isfinite(counts.table))
-            or counts.pulls.min() < 0
-            or np.any(counts.observed > counts.pulls)
-        ):
-            raise InvalidValue("Counts must be finite, not negative, and have no more observed than pulls.")
         if not self._curve.discrete:
             counts = counts.real().about(setting.centre)
         if setting.minimize:
@@ -175,7 +168,7 @@ class Decider:
         waiting = finite("pending", pending)
         if waiting.shape != (arms,) or np.any(waiting < 0):
             raise InvalidValue(
-                f"pending must be {arms} numbers of at least 0, one for each arm, got {pending!r}."
+                f"pending must be {arms} numbers of at least 0, one for each arm, got {quoted(pending)}."
             )
         return waiting
 
@@ -183,10 +176,13 @@ class Decider:
         arms = self.setting.arms
         if active is None:
             return np.ones(arms, np.bool_)
-        allowed = np.asarray(active)
+        try:
+            allowed = np.asarray(active)
+        except ValueError:  # of rows of different lengths
+            allowed = np.empty(0)
         if allowed.shape != (arms,) or allowed.dtype != np.bool_:
             raise InvalidValue(
-                f"active must be {arms} times True or False, one for each arm, got {active!r}."
+                f"active must be {arms} times True or False, one for each arm, got {quoted(active)}."
             )
         if not allowed.any():
             raise InvalidValue("active must leave at least one arm.")

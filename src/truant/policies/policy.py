@@ -8,7 +8,7 @@ from typing import Any
 
 from truant import registry
 from truant.assumptions import Assumption, Curve, Estimate
-from truant.counts import Counts
+from truant.counts import Counts, needed_counts
 from truant.errors import NotIdentified, unknown
 from truant.indices import Index
 from truant.setting import Setting, whole_number
@@ -39,6 +39,7 @@ class Policy:
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """The arm's value under the policy's assumption."""
+        needed_counts(counts).checked(setting)
         if self.assumption is None:
             raise NotIdentified(f"Policy {self.name!r} has no estimate of its own to report.")
         return self.assumption.estimate(counts, arm, setting)

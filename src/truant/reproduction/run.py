@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from truant.charts import save_pictures
 from truant.charts.panels import RegretPanel, panels_picture
 from truant.documents import document
-from truant.errors import MissingExtra, unknown
+from truant.errors import InvalidValue, MissingExtra, unknown
 from truant.files import locked, output_folder, written_whole
 from truant.lab.simulate import plan_of
 from truant.lab.versions import versions
@@ -27,9 +27,11 @@ from truant.reproduction.figure import Figure
 from truant.reproduction.results import Results
 from truant.reproduction.words import findings, overall, picture_lines
 from truant.reproduction.work import Work
-from truant.setting import whole_number
+from truant.setting import switch, whole_number
+from truant.tables.request import is_list
 from truant.terminal.progress import progress_bar
 from truant.terminal.reproduction import ReproductionDisplay
+from truant.text import quoted
 
 DATA, SUMMARY, PAGE = "reproduction.parquet", "summary.json", "index.html"
 
@@ -89,7 +91,7 @@ def reproduce(
     wanted, left_out = _chosen(figures)
     settings = {
         "figures": [figure.name for figure in wanted],
-        "quick": bool(quick),
+        "quick": switch("quick", quick),
         "runs": None if runs is None else whole_number("runs", runs, at_least=1),
         "seed": whole_number("seed", seed, at_least=0),
         "threads": None if threads is None else whole_number("threads", threads, at_least=1),
@@ -167,17 +169,20 @@ def _write(folder: Path, done: Sequence[FinishedFigure], summary: dict[str, Any]
 
 def _chosen(figures: Sequence[str] | str | None) -> tuple[list[Figure], dict[str, str]]:
     """The figures, and those that cannot be made here, with the reason; a figure asked for by name must be."""
-    names = [figures] if isinstance(figures, str) else list(dict.fromkeys(figures or FIGURES))
+    if figures is not None and not isinstance(figures, str) and not is_list(figures):
+        raise InvalidValue(f"figures must be names of figures, got {quoted(figures)}.")
+    asked = [figures] if isinstance(figures, str) else list(() if figures is None else figures)
+    names = asked or list(FIGURES)
     for name in names:
-        if name not in FIGURES:
+        if not isinstance(name, str) or name not in FIGURES:
             raise unknown("figure", name, FIGURES)
     chosen, left_out = list[Figure](), dict[str, str]()
-    for figure in (FIGURES[name] for name in names):
+    for figure in (FIGURES[name] for name in dict.fromkeys(names)):
         try:
             for line in figure.lines():
                 plan_of(line.scene.spec, line.policy, 1, 0, {}).instance(0)
         except MissingExtra as error:
-            if figures:
+            if asked:
                 raise
             left_out[figure.name] = str(error)
         else:

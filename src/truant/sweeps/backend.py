@@ -31,6 +31,13 @@ class LostWorker(TruantError):
     """A worker process was ended from outside, with the task that it had."""
 
 
+def check_workers(backend: object, count: object) -> int | None:
+    """The number of workers, if it can be and the backend is known; or raises an error."""
+    if not isinstance(backend, str) or backend not in BACKENDS:
+        raise unknown("backend", backend, BACKENDS)
+    return None if count is None else whole_number("workers", count, at_least=1)
+
+
 @contextmanager
 def workers(
     backend: str, count: int | None = None
@@ -44,10 +51,7 @@ def workers(
 
     A worker that is ended from outside raises LostWorker; others may have been at work, too.
     """
-    if backend not in BACKENDS:
-        raise unknown("backend", str(backend), BACKENDS)
-    if count is not None:
-        count = whole_number("workers", count, at_least=1)
+    count = check_workers(backend, count)
     import joblib
 
     with _joblib_name(backend, count) as name:

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from truant.errors import TruantError
+from truant.errors import InvalidValue, TruantError
 from truant.files import locked
 from truant.play.run import play
 from truant.setting import IntArray
 from truant.spec import Spec
-from truant.sweeps.backend import LostWorker, workers
+from truant.sweeps.backend import LostWorker, check_workers, workers
 from truant.sweeps.folder import prepared, results_folder
 from truant.sweeps.kept_runs import KeptRuns
 from truant.sweeps.result import SweepResult, gather
@@ -24,6 +24,7 @@ from truant.sweeps.study import Study, check, plan_at
 from truant.sweeps.study_file import read_study, study_of
 from truant.sweeps.task import Columns, Task, tasks, work
 from truant.terminal.progress import progress_bar
+from truant.text import quoted
 
 NAMED = 4  # tasks in the sentence about lost workers
 
@@ -50,6 +51,7 @@ def sweep(
     -------
     The results, which are in `out` as results.parquet, summary.json and index.html, too.
     """
+    check_workers(backend, workers)
     study = _read(study)
     start = time.monotonic()
     fingerprints = check(study)
@@ -79,7 +81,11 @@ def size(study: str | os.PathLike[str] | Mapping[str, Any] | Study) -> dict[str,
 def _read(study: str | os.PathLike[str] | Mapping[str, Any] | Study) -> Study:
     if isinstance(study, Study):
         return study
-    return study_of(study) if isinstance(study, Mapping) else read_study(study)
+    if isinstance(study, Mapping):
+        return study_of(study)
+    if not isinstance(study, str | os.PathLike) or not isinstance(os.fspath(study), str):
+        raise InvalidValue(f"study must be the path of a TOML file or a dict, got {quoted(study)}.")
+    return read_study(study)
 
 
 def _do(

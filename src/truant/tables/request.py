@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeGuard
 
-from truant.counts import LARGEST_OUTCOME
 from truant.errors import InvalidValue, unknown
-from truant.setting import Setting, finite
+from truant.setting import LARGEST_OUTCOME, Setting, finite
+from truant.text import quoted
 
 MOST_CLASSES = 100
 DIVIDING = ("by", "unit", "time")  # further columns that a request may name
@@ -56,8 +57,7 @@ def understand(
     **dividing: str | None,
 ) -> Request:
     """The request, if these columns can meet it; or raises InvalidValue."""
-    one = isinstance(mediator, str) or not isinstance(mediator, Iterable)
-    words = [] if mediator is None else [mediator] if one else list(mediator)
+    words = named_mediators(mediator)
     for column in (arm, outcome, *([] if observed is None else [observed])):
         one_column(column, columns)
     mediators = tuple(_mediator(word, columns) for word in words)
@@ -76,10 +76,22 @@ def understand(
     return Request(arm, outcome, mediators, observed, *known, *(dividing.get(role) for role in DIVIDING))
 
 
+def named_mediators(mediator: object) -> list[Any]:
+    """The mediators that were asked for, whether one, several or None."""
+    if mediator is None:
+        return []
+    return [mediator] if isinstance(mediator, str) or not is_list(mediator) else list(mediator)
+
+
+def is_list(value: object) -> TypeGuard[Iterable[Any]]:
+    """Whether the value holds several; numpy's array of one number without a shape only seems to."""
+    return isinstance(value, Iterable) and getattr(value, "shape", None) != ()
+
+
 def one_column(name: object, columns: Sequence[str]) -> None:
     """Refuse a name that is not that of exactly one column."""
     if not isinstance(name, str):
-        raise InvalidValue(f"A column name is needed, got {name!r}.")
+        raise InvalidValue(f"A column name is needed, got {quoted(name)}.")
     if name not in columns:
         raise unknown("column", name, {column for column in columns if column})
     if columns.count(name) > 1:
@@ -104,18 +116,19 @@ def _known_outcomes(
 ) -> tuple[tuple[float, ...] | None, tuple[float, float] | None]:
     ends = None
     if range is not None:
-        given = finite("range", tuple(range) if isinstance(range, Sequence) else range)
+        given = finite("range", range)
         if given.shape != (2,) or not given[0] < given[1]:
-            raise InvalidValue(f"range must be two numbers, low < high, got {range!r}.")
+            raise InvalidValue(f"range must be two numbers, low < high, got {quoted(range)}.")
         _not_too_large("range", given)
         ends = float(given[0]), float(given[1])
     if levels is None:
         return None, ends
-    listed = list(levels) if isinstance(levels, Iterable) else [levels]
+    plain = is_list(levels) and not isinstance(levels, str) and not hasattr(levels, "__array__")
+    listed: Any = list(levels) if plain else levels
     values = tuple(sorted({float(value) for value in finite("levels", listed).ravel()}))
     if values:
-        Setting(arms=2, levels=values)  # at least two
         _not_too_large("levels", values)
+        Setting(arms=2, levels=values)  # at least two, and apart
         if ends is not None and ends != (values[0], values[-1]):
             raise InvalidValue(
                 f"range must go from the lowest to the highest level, {values[0]:g} to {values[-1]:g}, "

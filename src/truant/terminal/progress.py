@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from truant.setting import switch
+
 OnProgress = Callable[[float], None]  # the share that is done
 
 
@@ -20,6 +22,8 @@ def progress_bar(text: str, wanted: bool | OnProgress | None) -> Iterator[OnProg
     if callable(wanted):
         yield wanted
         return
+    if wanted is not None:
+        switch("progress", wanted)
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 

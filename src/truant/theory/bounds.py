@@ -54,7 +54,8 @@ def mcar_upper_bound(world: World, horizon: int, alpha: float = 2.0) -> float:
     horizon : T.
     alpha : the policy's exploration constant, above 1.
     """
-    return float(np.sqrt(_rate(horizon, alpha) * world.setting.arms / shared_gamma(world)))
+    gamma = shared_gamma(world)  # first of all, whether theory can read the world
+    return float(np.sqrt(_rate(horizon, alpha) * world.setting.arms / gamma))
 
 
 def mar_upper_bound(world: World, horizon: int, alpha: float = 2.0) -> float:
@@ -162,7 +163,8 @@ def mcar_lower_bound(world: World, horizon: int) -> float:
     world : one whose outcomes are all seen with one probability gamma.
     horizon : T.
     """
-    return float(np.sqrt(world.setting.arms * _horizon(horizon) / shared_gamma(world)))
+    gamma = shared_gamma(world)
+    return float(np.sqrt(world.setting.arms * _horizon(horizon) / gamma))
 
 
 def mar_lower_bound(world: World, horizon: int) -> float:
@@ -220,10 +222,11 @@ def _horizon(horizon: int) -> int:
 
 def _rate(horizon: int, alpha: float) -> float:
     """Alpha T log T."""
-    if number("alpha", alpha) <= 1:
-        raise InvalidValue(f"alpha must be above 1, got {alpha:g}.")
+    constant = number("alpha", alpha)
+    if constant <= 1:
+        raise InvalidValue(f"alpha must be above 1, got {constant:g}.")
     T = _horizon(horizon)
-    return float(alpha * T * np.log(T))
+    return float(constant * T * np.log(T))
 
 
 def _sizes(world: World) -> FloatArray:

@@ -53,7 +53,11 @@ def tables_of(world: World) -> list[ArmTables]:
             )
             for a in range(world.setting.arms)
         ]
-    raise NotIdentified(
+    raise _unreadable(world)
+
+
+def _unreadable(world: object) -> NotIdentified:
+    return NotIdentified(
         f"Theory reads the arrays of a RealWorld or a DiscreteWorld, got {type(world).__name__}."
     )
 
@@ -118,6 +122,8 @@ def mediator_mnar_law(world: World) -> OddsLaw:
 
 def discrete(world: World, assumption: str) -> DiscreteWorld:
     """The world, if its outcomes are discrete."""
+    if not isinstance(world, World):
+        raise _unreadable(world)
     if not isinstance(world, DiscreteWorld):
         raise refusal(world, assumption, "its outcomes are not discrete.")
     return world

@@ -13,6 +13,8 @@ import numpy as np
 
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, as_float, probabilities, whole_number
+from truant.tables.request import is_list
+from truant.text import quoted
 
 Range = float | Sequence[float]  # one number (fixed), or the ends of a uniform draw
 
@@ -22,7 +24,7 @@ MATCH = 0.7  # in the "clear" worlds, unless set: how often mediator and outcome
 def number(name: str, value: object) -> float:
     """The value as a finite float; or raises InvalidValue."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise InvalidValue(f"{name} must be a number, got {value!r}.")
+        raise InvalidValue(f"{name} must be a number, got {quoted(value)}.")
     size = as_float(value)
     if not np.isfinite(size):
         raise InvalidValue(f"{name} must be a finite number, got {size}.")
@@ -63,11 +65,11 @@ def number_range(name: str, value: object, at_least: float) -> tuple[float, floa
 
 def _ends(name: str, value: object) -> tuple[float, float]:
     ends: Sequence[object] = (value, value)
-    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
+    if isinstance(value, Sequence | np.ndarray) and is_list(value) and not isinstance(value, str | bytes):
         ends = tuple(value)
     wrong_type = any(isinstance(end, bool | np.bool_) or not isinstance(end, numbers.Real) for end in ends)
     if len(ends) != 2 or wrong_type:
-        raise InvalidValue(f"{name} must be one number or a low, high range, got {value!r}.")
+        raise InvalidValue(f"{name} must be one number or a low, high range, got {quoted(value)}.")
     return as_float(ends[0]), as_float(ends[1])
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from truant.compile import hot
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, IntArray, Setting, finite, probabilities, sums_to_one
+from truant.text import quoted
 from truant.worlds.world import World, cell_tables, draw_cell
 
 
@@ -163,11 +164,12 @@ def _range(
         top = max(most, *(float(np.max(cell)) for row in samples for cell in row))
     low = bottom if low is None else low
     high = max(top, bottom + 1e-9 * max(1.0, abs(bottom))) if high is None else high
-    if isinstance(low, int | float) and isinstance(high, int | float) and (least < low or most > high):
+    bottom, top = (float(end) for end in finite("range", (low, high)))
+    if least < bottom or most > top:
         raise InvalidValue(
-            f"The means must be in the range from low={low:g} to high={high:g}, got {least:g} to {most:g}."
+            f"The means must be in the range from low={bottom:g} to high={top:g}, got {least:g} to {most:g}."
         )
-    return low, high
+    return bottom, top
 
 
 def _spread(p: FloatArray, means: FloatArray, sd: FloatArray) -> float | None:
@@ -193,7 +195,13 @@ def broadcast(name: str, values: FloatArray, shape: tuple[int, ...]) -> FloatArr
 
 
 def _cells(samples: Sequence[Sequence[npt.ArrayLike]], shape: tuple[int, int]) -> list[list[FloatArray]]:
-    cells = [[finite("samples", cell).ravel() for cell in row] for row in samples]
+    try:
+        given = [list(row) for row in samples]
+    except TypeError:
+        raise InvalidValue(
+            f"samples must be rows (arms) of arrays (mediator levels), got {quoted(samples)}."
+        ) from None
+    cells = [[finite("samples", cell).ravel() for cell in row] for row in given]
     sizes = [[cell.size for cell in row] for row in cells]
     if len(cells) != shape[0] or any(len(row) != shape[1] or 0 in row for row in sizes):
         raise InvalidValue(f"samples must have a non-empty array for each of {shape} (arm, mediator) cells.")

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truant.counts import LARGEST_OUTCOME
 from truant.errors import InvalidValue
-from truant.setting import FloatArray, IntArray
+from truant.setting import LARGEST_OUTCOME, FloatArray, IntArray
 from truant.tables.arrow import decoded
 from truant.tables.labels import in_order, mediator_levels
 from truant.tables.limits import MOST_LEVELS, check_arms, check_distinct

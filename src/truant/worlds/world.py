@@ -77,7 +77,10 @@ class World(ABC):
 
     def _chosen(self, arms: npt.ArrayLike) -> IntArray:
         """The arms to pull, checked: compiled code would read beyond its tables without a word."""
-        chosen = np.asarray(arms)
+        try:
+            chosen = np.asarray(arms)
+        except ValueError:  # of rows of different lengths
+            chosen = np.empty((0, 0))
         count = self.setting.arms
         if chosen.ndim != 1 or (chosen.size and not np.issubdtype(chosen.dtype, np.integer)):
             raise InvalidValue("arms must be a list of whole numbers, one per pull.")

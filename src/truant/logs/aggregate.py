@@ -10,7 +10,7 @@ import numpy as np
 
 from truant.counts import COLUMNS, CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue
-from truant.logs import checks, markers, query
+from truant.logs import checks, markers, query, spellings
 from truant.logs.source import Source
 from truant.logs.values import Rules
 from truant.setting import FloatArray, Setting
@@ -33,6 +33,7 @@ class Aggregate:
     rows: list[dict[str, Any]]
     by_outcome: bool
     pivot: float  # what the sums are about
+    notes: tuple[str, ...] = ()  # how labels were read
 
 
 def collect(source: Source, request: Request, columns: query.QueryColumns) -> Aggregate:
@@ -60,7 +61,7 @@ def collect(source: Source, request: Request, columns: query.QueryColumns) -> Ag
             f"The columns have more than {query.MOST_CELLS:,} combinations; "
             "name columns with fewer values, or cut mediators, as in 'NAME:3'."
         )
-    return Aggregate(rows, by_outcome, pivot)
+    return Aggregate(rows, by_outcome, pivot, tuple(spellings.strip_labels(request, rows)))
 
 
 def assemble(

@@ -48,6 +48,12 @@ def filters_of(given: object) -> tuple[str, ...]:
     raise InvalidValue(f"filter must be text, as in \"country = 'DE'\", got {given!r}.")
 
 
+def column_name(name: str) -> str:
+    """A column as a filter writes it: in double quotes, unless it is a plain word."""
+    plain = re.fullmatch(r"[^\W\d][\w.]*", name) and name.lower() not in KEYWORDS
+    return name if plain else '"{}"'.format(name.replace('"', '""'))
+
+
 def parse(filters: Sequence[str], columns: Sequence[str]) -> Tree | None:
     """The filters, all of which must be true; None without any; or raises InvalidValue."""
     trees = tuple(_Parser(text, columns).parse() for text in filters)

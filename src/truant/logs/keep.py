@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from truant.analysis.diagnosis import Warning
 from truant.errors import InvalidValue
 from truant.logs.conditions import Tree, conditions_in, expression, needs_numbers
 from truant.logs.source import Source
+from truant.logs.spellings import blanks_note
 from truant.logs.values import Rules
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The rows for which a filter is true, how many others there are, and how their values were read."""
+
+    table: ir.Table
+    left_out: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def filter_columns(tree: Tree | None) -> dict[str, str]:
@@ -21,17 +32,20 @@ def filter_columns(tree: Tree | None) -> dict[str, str]:
     return {f"filter_{i}": name for i, name in enumerate(names)}
 
 
-def keep(
-    source: Source, picked: ir.Table, tree: Tree, filters: Sequence[str], rules: Rules
-) -> tuple[ir.Table, int]:
-    """The rows for which the filter is true, and how many others there are; or raises InvalidValue if none is."""
+def keep(source: Source, picked: ir.Table, tree: Tree, filters: Sequence[str], rules: Rules) -> Kept:
+    """The rows for which the filter is true; or raises InvalidValue if it is for none."""
     columns = {name: picked[role] for role, name in filter_columns(tree).items()}
     true = expression(tree, columns, rules)
     about = {"rows": picked.count(), "kept": true.ifelse(1, 0).sum()}
     numbers = {one.column for one in conditions_in(tree) if needs_numbers(columns[one.column], one)}
     texts = [rules.stray(columns[name]) for name in sorted(numbers)]
     strays = {f"stray_{i}": text.min() for i, text in enumerate(texts) if text is not None}
-    found = source.run(picked.aggregate(**about, **strays))[0]
+    blanks = {
+        f"blank_{i}": (column != column.strip()).ifelse(1, 0).sum()
+        for i, (name, column) in enumerate(columns.items())
+        if column.type().is_string() and name not in numbers
+    }
+    found = source.run(picked.aggregate(**about, **strays, **blanks))[0]
     _check_numbers(found, sorted(numbers))
     kept = int(found["kept"] or 0)
     if found["rows"] and not kept:
@@ -40,7 +54,8 @@ def keep(
             f"The filter {shown} keeps none of the {found['rows']:,} rows; check its values, and that missing ones "
             "are asked for with 'is missing'."
         )
-    return picked.filter(true), int(found["rows"]) - kept
+    notes = [blanks_note(name) for i, name in enumerate(columns) if found.get(f"blank_{i}")]
+    return Kept(picked.filter(true), int(found["rows"]) - kept, tuple(notes))
 
 
 def selected_on_outcome(tree: Tree | None, outcome: str) -> tuple[Warning, ...]:

@@ -86,6 +86,8 @@ def tidy(
             details["unread_outcome"] = ibis.ifelse(seen == 1, details["unread_outcome"], None)
         details["seen"] = ibis.cases((seen == 1, 1), (seen == 0, 0))
         details["unread_observed"] = rules.unread(picked.observed, seen.isin([0.0, 1.0]), always=True)
+    if request.by is not None and picked.by.type().is_string():
+        details["blank_group"] = picked.by != picked.by.strip()
     details = {name: detail for name, detail in details.items() if detail is not None}
     dividing = {} if request.by is None else {"group": rules.known(picked.by)}
     dividing |= {} if request.unit is None else {"cluster": picked.cluster}  # see units.py

@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from truant.errors import InvalidValue, UnknownName
-from truant.logs import markers, query, sentinels
+from truant.logs import markers, query, sentinels, spellings
 from truant.logs.aggregate import assemble, collect
 from truant.logs.checks import check_types, stray_texts
 from truant.logs.filter import filters_of, parse
 from truant.logs.forms import NUMBER
 from truant.logs.groups import divided
-from truant.logs.keep import filter_columns, keep, selected_on_outcome
+from truant.logs.keep import Kept, filter_columns, keep, selected_on_outcome
 from truant.logs.log import Log
 from truant.logs.periods import arm_labels, find_periods, with_course
 from truant.logs.source import Source, find
@@ -100,7 +100,8 @@ def _reduced(
     check_types(request, picked)
     if request.levels is None and request.range is None and picked.outcome.type().is_boolean():
         request = replace(request, levels=(0.0, 1.0))
-    picked, filtered_out = (picked, 0) if tree is None else keep(source, picked, tree, filters, rules)
+    rows_kept = Kept(picked) if tree is None else keep(source, picked, tree, filters, rules)
+    picked = rows_kept.table
     periods = None if request.time is None else find_periods(source, picked, rules, request.time)
     picked = picked if periods is None else periods.table
     units = None if request.unit is None else find_units(source, request, picked, rules)
@@ -116,14 +117,29 @@ def _reduced(
     missing = found["missing_markers"]
     warnings = [*selected_on_outcome(tree, request.outcome), *markers.warnings(request, missing, rules)]
     warnings += sentinels.warnings(source, request, columns, cuts, aggregate)
-    notes = [*(form.note for form in forms.values() if form.note), *markers.notes(missing)]
+    blanks = [*rows_kept.notes, *(() if units is None else units.notes), *aggregate.notes]
+    notes = [
+        *(form.note for form in forms.values() if form.note),
+        *dict.fromkeys(blanks),
+        *markers.notes(missing),
+    ]
     log = Log(
-        **found, filters=filters, filtered_out=filtered_out, notes=tuple(notes), warnings=tuple(warnings)
+        **found,
+        filters=filters,
+        filtered_out=rows_kept.left_out,
+        notes=tuple(notes),
+        warnings=tuple(warnings),
     )
     if units is not None:
         log = replace(log, clusters=units.clusters(log, aggregate.rows, aggregate.pivot))
     groups = () if request.by is None else divided(request, log, aggregate, units, source.untyped)
-    log = replace(log, groups=groups)
+    alike = spellings.warnings(
+        request,
+        dict(zip(log.arms, log.counts.pulls, strict=True)),
+        log.mediators,
+        [group.label for group in groups],
+    )
+    log = replace(log, groups=groups, warnings=(*log.warnings, *alike))
     if periods is None:
         return log
     return with_course(log, periods.over_time(source, columns, arm_labels(log, aggregate.rows)))

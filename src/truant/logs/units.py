@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,10 @@ import numpy as np
 from truant.analysis.clusters import ArmUnits, Clusters
 from truant.counts import COLUMNS, OBSERVED, PULLS, SUM
 from truant.errors import InvalidValue
+from truant.logs.filter import column_name
 from truant.logs.log import Log
 from truant.logs.source import Source
+from truant.logs.spellings import blanks_note
 from truant.logs.values import Rules
 from truant.setting import Setting
 from truant.tables.request import Request
@@ -33,6 +34,7 @@ class Units:
     column: str
     sizes: Mapping[Any, Mapping[str, Any]]  # units, in_several, rows and squares by value
     in_arms: Mapping[tuple[Any, Any], int]  # by value and arm
+    notes: tuple[str, ...] = ()  # how units were read
 
     def clusters(self, log: Log, cells: Iterable[dict[str, Any]], pivot: float, value: Any = ...) -> Clusters:
         """The clusters of these cells of the aggregate: all, or those of one value of `by`."""
@@ -62,14 +64,17 @@ def find_units(source: Source, request: Request, picked: ir.Table, rules: Rules)
     keys = {"known_arm": arms, "unit": rules.known(picked.unit)}
     if request.by is not None:
         keys["group"] = rules.known(picked.by)
+    if picked.unit.type().is_string():
+        keys["blank"] = (picked.unit != picked.unit.strip()).ifelse(1, 0)
     rows = picked.select(**keys).filter(lambda t: t.known_arm.notnull())
-    _check_units(source, rows, request.unit)
+    blanks = _check_units(source, rows, request.unit)
     sizes, in_arms = _sizes(source, rows, [])
     if request.by is not None:
         by_value = _sizes(source, rows, ["group"])
         sizes, in_arms = sizes | by_value[0], in_arms | by_value[1]
     most = MOST_CLUSTERS if request.by is None else MOST_CLUSTERS_BY
-    return Units(_numbered(table, min(int(sizes[...]["units"]), most)), request.unit, sizes, in_arms)
+    numbered = _numbered(table, min(int(sizes[...]["units"]), most))
+    return Units(numbered, request.unit, sizes, in_arms, (blanks_note(request.unit),) if blanks else ())
 
 
 def _numbered(table: ir.Table, clusters: int) -> ir.Table:
@@ -85,15 +90,18 @@ def _numbered(table: ir.Table, clusters: int) -> ir.Table:
     return table.left_join(names, table.unit == names.name).drop("name")
 
 
-def _check_units(source: Source, rows: ir.Table, unit: str) -> None:
-    found = source.run(rows.aggregate(rows=rows.count(), known=rows.unit.count()))[0]
+def _check_units(source: Source, rows: ir.Table, unit: str) -> bool:
+    """Every row has a unit; returns whether some had blanks around."""
+    about = {"rows": rows.count(), "known": rows.unit.count()}
+    about |= {"blank": rows.blank.sum()} if "blank" in rows.columns else {}
+    found = source.run(rows.aggregate(**about))[0]
     without = found["rows"] - found["known"]
     if without:
-        name = unit if re.fullmatch(r"[^\W\d]\w*", unit) else '"{}"'.format(unit.replace('"', '""'))
         raise InvalidValue(
             f"{without:,} of {found['rows']:,} rows have no unit, column {unit!r} is missing there; leave them out "
-            f"with filter: {name} is not missing."
+            f"with filter: {column_name(unit)} is not missing."
         )
+    return bool(found.get("blank"))
 
 
 def _sizes(

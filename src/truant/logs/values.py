@@ -10,6 +10,7 @@ from typing import Any
 from truant.errors import InvalidValue
 from truant.logs.forms import NO, NUMBER, PLAIN, WORDS, YES, Form
 
+BLANKS = " \t\n\r\v\f"  # around texts they do not count; what databases strip
 MARKERS = ("", "na", "n/a", "nan", "null", "none")  # in any case, with blanks around
 
 
@@ -47,7 +48,7 @@ class Rules:
         return bool(self.numbers) and not isinstance(value, bool) and number_of(value) in self.numbers
 
     def known(self, column: Any) -> Any:
-        """The column with NULL wherever it is missing."""
+        """The column with NULL wherever it is missing, and texts without blanks around them."""
         kind = column.type()
         conditions = self._marks(column) if kind.is_string() else []
         if kind.is_string() and self.numbers:
@@ -56,7 +57,7 @@ class Rules:
             conditions.append(column.isnan())
         if kind.is_numeric() and self.numbers:
             conditions.append(column.cast("float64").isin(self.numbers))
-        return _null_where(conditions, column)
+        return _null_where(conditions, column.strip() if kind.is_string() else column)
 
     def number(self, column: Any, but_for_nan: bool = False, form: Form = PLAIN) -> Any:
         """The column as numbers, NULL where it is missing (NaN may be left in) or not a number."""

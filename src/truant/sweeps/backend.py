@@ -69,7 +69,9 @@ def workers(
         )
 
         def run(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Generator[Any]:
-            results: Generator[Any] = parallel(joblib.delayed(function)(*each) for each in arguments)
+            calls = (joblib.delayed(function)(*each) for each in arguments)
+            with _interrupts_held_back() if backend == "processes" else contextlib.nullcontext():
+                results: Generator[Any] = parallel(calls)
             return results
 
         try:
@@ -117,6 +119,22 @@ def _joblib_name(backend: str, count: int | None) -> Iterator[str]:
     finally:
         if own:
             ray.shutdown()
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Ctrl-C reaches a whole group of processes: those that start here leave it to this one, which gets it later."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # else it is started below, and lets signals through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import pytest
 
 from tests.worlds.visits import SMALL, VISITS, bought, check_share, discrete, pulled, real, small, visits
 from truant import checks, theory
+from truant.errors import InvalidValue
 from truant.lab.simulate import simulate
 from truant.logs.read import read
 from truant.worlds import DiscreteWorld, RealWorld, from_table
@@ -53,7 +54,8 @@ def test_a_discrete_outcome_may_hide_itself_if_so_chosen() -> None:
         ([1, 2, 3, 1, 2, 3, 1, 2], {"range": (0, 5)}, None),
         ([None, True, True, True, True, None, True, True], {}, (0.0, 1.0)),
         (pd.Categorical([1, 2, 3, 1, 2, None, 1, 2]), {}, (1.0, 2.0, 3.0)),
-        (["1", " 2", "true", "false", "", "2", "1", "1"], {}, (0.0, 1.0, 2.0)),
+        (["Yes", " no", "NO", "no", "", "n/a", "yes", "yes"], {}, (0.0, 1.0)),
+        (["1", " 2", "NA", "none", "", "2", "1", "1"], {}, (1.0, 2.0)),
     ],
 )
 def test_levels_are_given_or_found_as_in_logs(outcomes: Any, given: Any, levels: Any) -> None:
@@ -61,6 +63,16 @@ def test_levels_are_given_or_found_as_in_logs(outcomes: Any, given: Any, levels:
     world = from_table(table, arm="arm", outcome="y", **given)
     assert world.setting.levels == levels
     assert read(table, arm="arm", outcome="y", **given).setting.levels == levels
+
+
+def test_words_and_numbers_are_no_one_outcome() -> None:
+    table = small(y=["1", " 2", "true", "false", "", "2", "1", "1"])
+    for read_it in (from_table, read):
+        with pytest.raises(InvalidValue) as refusal:
+            read_it(table, arm="arm", outcome="y")
+        assert str(refusal.value) == (
+            "Column 'y' mixes words and numbers, such as 'false' and '1'; write all of it in one way."
+        )
 
 
 def test_more_than_ten_distinct_values_are_real() -> None:

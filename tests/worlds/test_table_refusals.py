@@ -39,7 +39,7 @@ REFUSED: list[tuple[pd.DataFrame, dict[str, Any], str]] = [
     (
         small(y=["1", "NA", "3", "4", "x", "2", "2", "2"]),
         {},
-        "Column 'y' must be numbers, it holds 'NA' and 'x'; if that stands for missing, leave it blank.",
+        "Column 'y' must be numbers, it holds 'x'; if that stands for missing, leave it blank.",
     ),
     (
         small(y=[float("inf"), 2, 3, 4, 5, 6, 7, 8]),

@@ -39,10 +39,10 @@ def test_all_kinds_of_tables_give_one_world(tmp_path: Path) -> None:
 def test_numbers_in_a_csv_are_numbers_and_names_stay_names(tmp_path: Path) -> None:
     path = tmp_path / "odd [1].csv"
     path.write_text(
-        '"dose, mg",a.b,"y""z"\n10,NA,1\n9,None,2.5\n10,None,\n9,NA,3\n,NA,100\n10,None,7\n', "utf-8"
+        '"dose, mg",a.b,"y""z"\n10,007,1\n9,north,2.5\n10,north,\n9,007,3\n,007,100\n10,north,7\n', "utf-8"
     )
     world = real(from_table(path, arm="dose, mg", mediator="a.b", outcome='y"z', levels=()))
-    assert (world.arm_names, world.mediator_names) == ((9, 10), ("NA", "None"))
+    assert (world.arm_names, world.mediator_names) == ((9, 10), ("007", "north"))
     assert world.means.tolist() == [2.75, pytest.approx(1 / 3 + 2 / 3 * 7)]
     assert world.setting.high == 7  # the row without an arm is no row
 
@@ -105,7 +105,7 @@ def test_nan_is_missing_in_every_library() -> None:
         assert world.mediator_observation[0, 0] == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize(("written", "number"), [("1_000", None), (" 2.5 ", 2.5), ("1e2", 100), ("TRUE", 1)])
+@pytest.mark.parametrize(("written", "number"), [("1_000", None), (" 2.5 ", 2.5), ("1e2", 100)])
 def test_texts_that_are_numbers(written: str, number: float | None) -> None:
     table = small(y=[written, "2", "3", "4", "5", "", "7", "8"])
     if number is None:

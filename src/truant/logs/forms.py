@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from truant.errors import InvalidValue
 from truant.logs import refusals
 from truant.logs.shapes import BLANKS, Shape, WrittenNumber, written_number
+from truant.tables.words import NO, YES, mixed
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-YES = ("yes", "true", "y", "t", "on")
-NO = ("no", "false", "n", "f", "off")
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ def decide(name: str, shapes: Sequence[Shape], decimal: str, observed: bool = Fa
         _check_decimal(name, others, decimal)
         raise InvalidValue(refusals.not_numbers(name, shapes, strays, observed))
     if words and others:
-        raise InvalidValue(refusals.mixed(name, "words and numbers", words[0].low, others[0].low))
+        raise InvalidValue(mixed(name, "words and numbers", words[0].low, others[0].low))
     if words:
         blanks = {blank for shape in words for blank in BLANKS if blank in shape.low}
         return Form(True, tuple((blank, "") for blank in sorted(blanks)), _words_note(name, words))
@@ -51,7 +50,7 @@ def _check_decimal(name: str, shapes: Iterable[Shape], decimal: str) -> None:
     swapped = [shape.low for shape, ours, theirs in either if theirs and not ours]
     only_ours = [shape.low for shape, ours, theirs in either if ours and not theirs]
     if swapped and only_ours:
-        raise InvalidValue(refusals.mixed(name, "decimal signs", swapped[0], only_ours[0]))
+        raise InvalidValue(mixed(name, "decimal signs", swapped[0], only_ours[0]))
     if swapped:
         raise InvalidValue(refusals.other_decimal(name, swapped[0], decimal))
 
@@ -61,11 +60,11 @@ def _number_form(name: str, found: Sequence[WrittenNumber]) -> Form:
         return PLAIN
     currencies = {number.currency.lower(): number.example for number in found if number.currency}
     if len(currencies) > 1:
-        raise InvalidValue(refusals.mixed(name, "currencies", *list(currencies.values())[:2]))
+        raise InvalidValue(mixed(name, "currencies", *list(currencies.values())[:2]))
     percent = [number.example for number in found if number.percent]
     bare = [number.example for number in found if not number.percent]
     if percent and bare:
-        raise InvalidValue(refusals.mixed(name, "numbers with and without %", percent[0], bare[0]))
+        raise InvalidValue(mixed(name, "numbers with and without %", percent[0], bare[0]))
     left_out = {text for number in found for text in (number.currency, number.thousands, *number.blanks)}
     left_out |= {"%"} if percent else set()
     replacements = [(text, "") for text in sorted(left_out - {""}, key=lambda text: (-len(text), text))]

@@ -9,8 +9,9 @@ from typing import Any
 from truant.analysis.diagnosis import Warning
 from truant.errors import InvalidValue
 from truant.logs.refusals import listed
-from truant.logs.values import MARKERS, Rules
+from truant.logs.values import Rules
 from truant.tables.request import Request
+from truant.tables.words import MARKERS
 
 Markers = dict[str, dict[str, int]]  # column -> marker -> rows
 EMPTY = "empty"  # NULL, NaN of numbers, blanks

@@ -23,11 +23,6 @@ def other_decimal(name: str, value: str, decimal: str) -> str:
     )
 
 
-def mixed(name: str, what: str, first: str, second: str) -> str:
-    """Two ways to write in one column."""
-    return f"Column {name!r} mixes {what}, such as {first!r} and {second!r}; write all of it in one way."
-
-
 def dates(name: str, came: str) -> str:
     """Dates where numbers are needed."""
     return (

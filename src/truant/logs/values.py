@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from truant.errors import InvalidValue
-from truant.logs.forms import NO, NUMBER, PLAIN, WORDS, YES, Form
+from truant.logs.forms import NUMBER, PLAIN, WORDS, Form
+from truant.tables.words import MARKERS, NO, YES
 
 BLANKS = " \t\n\r\v\f"  # around texts they do not count; what databases strip
-MARKERS = ("", "na", "n/a", "nan", "null", "none")  # in any case, with blanks around
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def from_table(
     Parameters
     ----------
     data : pandas, polars or Arrow table (anything with the Arrow interface), dict of columns, or path of a CSV or
-        Parquet file. Missing is NULL, NaN or blank.
+        Parquet file. Missing is NULL, NaN, blank, and in any case NA, N/A, NaN, null and None; yes and no are 1 and 0.
     arm, outcome : columns. Rows without an arm are skipped.
     mediator : column or columns; several combine into one; `NAME:3` cuts a number into thirds over all arms, ties to
         the lower. None: no mediator.

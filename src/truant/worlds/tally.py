@@ -1,7 +1,7 @@
 """From the columns of an Arrow table to the cells of a `Replay`, by the rules that logs are read by.
 
-Missing is NULL, NaN or blank. A mediator `NAME:3` is cut at the smallest values x with F(x) >= 1/3 and 2/3 over all
-rows that have an arm; ties go to the lower class.
+Missing is NULL, NaN, blank, and in any case NA, N/A, NaN, null and None. A mediator `NAME:3` is cut at the smallest
+values x with F(x) >= 1/3 and 2/3 over all rows that have an arm; ties go to the lower class.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from truant.tables.arrow import decoded
 from truant.tables.labels import in_order, mediator_levels
 from truant.tables.limits import MOST_LEVELS, check_arms, check_distinct
 from truant.tables.request import Request
+from truant.tables.words import MARKERS, NO, YES, mixed
 from truant.worlds.replay import Replay
 
 if TYPE_CHECKING:  # slow to import, and not needed by worlds without a table
     import pyarrow
-
-WORDS = {"true": 1.0, "false": 0.0, "nan": math.nan}  # that stand for numbers
 
 
 def tally(table: pyarrow.Table, request: Request, untyped: bool) -> Replay:
@@ -186,7 +185,7 @@ def _coded(name: str, column: pyarrow.ChunkedArray) -> tuple[IntArray, list[Any]
 
 
 def _is_missing(value: Any) -> bool:
-    return bool(value != value) or (isinstance(value, str) and not value.strip())
+    return bool(value != value) or (isinstance(value, str) and value.strip().lower() in MARKERS)
 
 
 def _places(values: list[Any], ordered: dict[Any, Any]) -> IntArray:
@@ -203,7 +202,7 @@ def _yes_or_no(column: pyarrow.ChunkedArray) -> bool:
 
 
 def _numbers(name: str, column: pyarrow.ChunkedArray) -> FloatArray:
-    """The column as numbers, NaN where it is missing; true and false are 1 and 0."""
+    """The column as numbers, NaN where it is missing; true and false, yes and no are 1 and 0."""
     from pyarrow import types
 
     column = decoded(column)
@@ -222,6 +221,10 @@ def _numbers(name: str, column: pyarrow.ChunkedArray) -> FloatArray:
         raise InvalidValue(
             f"Column {name!r} must be numbers, it holds {came}; if that stands for missing, leave it blank."
         )
+    words = sorted(value.strip() for value in distinct if _is_word(value))
+    others = sorted(str(value).strip() for value in distinct if not _is_word(value))
+    if words and others:
+        raise InvalidValue(mixed(name, "words and numbers", words[0], others[0]))
     return np.array([*numbers.values(), math.nan], np.float64)[codes]  # code -1 is the last
 
 
@@ -230,9 +233,13 @@ def _number(value: Any) -> float | None:
     if not isinstance(value, str):
         return float(value)
     word = value.strip().lower()
-    if word in WORDS:
-        return WORDS[word]
+    if word in YES + NO:
+        return float(word in YES)
     try:
         return None if "_" in word else float(word)
     except ValueError:
         return None
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().lower() in YES + NO

@@ -132,11 +132,15 @@ def disk_full(command: str, times: int, seed: int) -> dict[str, Any]:
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
         tried = Command.tried(command, Path(name))
-        before, after = (_size(Path(name) / f"undisturbed-{n}") for n in (0, 1))
+        before = _size(Path(name) / "undisturbed-0")
+        # files are replaced one after the other: what does not fit is the largest beside all that is there
+        largest = max(
+            path.stat().st_size for path in (Path(name) / "undisturbed-1").rglob("*") if path.is_file()
+        )
         refused = half = left = same = 0
         kind = ""
         for _ in range(times):
-            with small_disk(before + round(chance.uniform(0.0, 0.9) * after)) as (folder, options, grow):
+            with small_disk(before + round(chance.uniform(0.0, 0.9) * largest)) as (folder, options, grow):
                 kind = "a small disk" if not options else "a limit on the size of files"
                 shutil.copytree(Path(name) / "undisturbed-0", folder, dirs_exist_ok=True)
                 ended = tried.run(folder, 1, **options)

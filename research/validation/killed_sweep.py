@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import signal
 import subprocess
@@ -40,15 +41,20 @@ def killed_sweep(backend: str, kills: int, runs: int, steps: int, seed: int) -> 
         seconds = time.monotonic() - start
         chance = random.Random(seed)
         done, broken = [], 0
-        for _ in range(kills):
-            _run_and_kill(file, folder / "out", backend, chance.uniform(1.0, 6.0 + 1.5 * seconds / kills))
-            parts = list((folder / "out" / "parts").rglob("*.parquet"))
+        for number in range(kills):
+            if number % 2:
+                at_work, wait = False, chance.uniform(0.0, 3.0 + 1.5 * seconds / kills)
+            else:
+                at_work, wait = True, chance.uniform(0.0, 0.3)
+            _run_and_kill(file, folder / "out", backend, at_work, wait)
+            parts = _parts(folder / "out")
             broken += sum(not readable(part) for part in parts)
             done.append(len(parts))
         result = sweep(file, out=folder / "out", backend=backend, progress=False)
-        files = len(list((folder / "whole" / "parts").rglob("*.parquet")))
+        files = len(_parts(folder / "whole"))
         return {
             "done": done,
+            "amid": sum(now > before for before, now in itertools.pairwise([0, *done])),
             "files": files,
             "tasks": files // len(POLICIES),
             "broken": broken,
@@ -56,7 +62,12 @@ def killed_sweep(backend: str, kills: int, runs: int, steps: int, seed: int) -> 
         }
 
 
-def _run_and_kill(file: Path, out: Path, backend: str, seconds: float) -> None:
+def _parts(out: Path) -> list[Path]:
+    return list((out / "parts").rglob("*.parquet"))
+
+
+def _run_and_kill(file: Path, out: Path, backend: str, at_work: bool, seconds: float) -> None:
+    """Kill a sweep some time after it was started, or after it has kept something new."""
     command = [
         sys.executable,
         "-m",
@@ -68,7 +79,10 @@ def _run_and_kill(file: Path, out: Path, backend: str, seconds: float) -> None:
         "--backend",
         backend,
     ]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    before = len(_parts(out))
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while at_work and process.poll() is None and len(_parts(out)) == before:
+        time.sleep(0.002)
     time.sleep(seconds)
     process.send_signal(signal.SIGKILL)
     process.wait()

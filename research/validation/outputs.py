@@ -49,9 +49,9 @@ def section(bench: Workbench) -> list[str]:
         "must be as of a command that nobody touched, and no temporary file may be left. "
         + verdict([row[-1] for row in kills], "rows"),
         table(KILLED, kills),
-        f"The same on {kinds[0]} with room for the old files and a random part of the new ones, {FULL} times each: the "
-        "command must end with one sentence and leave nothing half-written; with more room the same command must write "
-        "what it writes elsewhere. A sweep goes on with the parts that it could keep. "
+        f"The same on {kinds[0]} with room for the old files and a random part of the largest new one, {FULL} times "
+        "each: the command must end with one sentence and leave nothing half-written; with more room the same command "
+        "must write what it writes elsewhere. A sweep goes on with the parts that it could keep. "
         + verdict([row[-1] for row in full], "rows"),
         table(FILLED, full),
     ]

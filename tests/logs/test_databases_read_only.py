@@ -14,7 +14,9 @@ import pytest
 
 from tests.logs.places import as_duckdb, as_sqlite, frame
 from tests.logs.test_unreadable import assert_refused
+from truant.logs.inputs import inputs_of
 from truant.logs.read import read
+from truant.tables.engine import private_folder
 
 
 def contents(folder):
@@ -92,6 +94,28 @@ def test_a_write_ahead_log_is_read_and_stays(tmp_path, end):
     assert {n: h for n, h in after.items() if n != "shop.db-shm"} == {
         n: h for n, h in before.items() if n != "shop.db-shm"
     }
+
+
+def test_a_copied_log_is_read_and_nothing_is_left(tmp_path):
+    path = tmp_path / "shop.db"
+    subprocess.run([sys.executable, "-c", WRITER, str(path), "killed"], check=True)
+    (tmp_path / "shop.db-shm").unlink()
+    before = contents(tmp_path)
+    assert read(f"sqlite:///{path}::visits", arm="arm", outcome="y").rows == 1000
+    assert contents(tmp_path) == before
+    assert not [
+        name for _, _, names in os.walk(private_folder()) for name in names if name.startswith("copy.db")
+    ]
+
+
+def test_a_table_whose_name_holds_colons(tmp_path):
+    with duckdb.connect(tmp_path / "shop.duckdb") as shop:
+        shop.execute(
+            'CREATE TABLE "a.b::c" AS SELECT chr(97 + (i % 2)::int) AS arm, i % 3 AS y FROM range(30) t(i)'
+        )
+    place = f"duckdb:///{tmp_path}/shop.duckdb::a.b::c"
+    assert read(place, arm="arm", outcome="y").rows == 30
+    assert str(tmp_path / "shop.duckdb") in inputs_of(place)
 
 
 def test_a_log_in_a_closed_folder_is_explained(tmp_path):

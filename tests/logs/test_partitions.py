@@ -115,3 +115,18 @@ def test_a_name_that_is_no_text_is_refused(tmp_path):
     with open(os.path.join(os.fsencode(tmp_path), b"\xff.csv"), "wb") as file:
         file.write(b"arm,y\na,1\nb,0\n")
     assert "its name is not UTF-8; rename it." in assert_refused(tmp_path, "Cannot read ")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_folder_names_are_texts_as_they_are(tmp_path, kind):
+    for day in ("2024-01-01", "2024-1-1", "007"):
+        written(tmp_path / f"day={day}", VISITS, kind)
+    log = read(tmp_path, arm="day", outcome="y", partitioned=True)
+    assert log.arms == ("007", "2024-01-01", "2024-1-1")
+
+
+def test_a_folder_name_with_two_signs(tmp_path):
+    written(tmp_path / "day=a=b", VISITS, "csv")
+    written(tmp_path / "day=c", VISITS, "csv")
+    with pytest.raises(InvalidValue, match=r"'day=a=b' has more than one =: rename the folder, or leave out"):
+        read(tmp_path, arm="arm", outcome="y", partitioned=True)

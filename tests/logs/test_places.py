@@ -63,3 +63,16 @@ def test_names_that_differ_in_case_only_are_different_columns(tmp_path):
 def test_ibis_is_loaded_only_when_a_log_is_read():
     code = "import sys, truant.cli, truant.logs.read; sys.exit(bool({'ibis', 'duckdb'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_folders_that_were_typed_are_not_hidden(tmp_path, monkeypatch):
+    for place in ("_proj/a", "_proj/_tmp", "_proj/.git", "work"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "log.csv").write_text("arm,y\na,1\nb,0\n")
+    (tmp_path / "_proj" / "a" / "_tmp.csv").write_text("arm,y\na,1\nb,0\n")
+    monkeypatch.chdir(tmp_path / "work")
+    places = ["../_proj/**/*.csv", f"{tmp_path}/_proj/**/*.csv", "../_proj/*/*.csv", "../_proj/a/*.csv"]
+    for place in [*places, "../_proj", "../_proj/a"]:
+        assert read(place, arm="arm", outcome="y").rows == 2, place
+    for place in ("../_proj/a/_*.csv", "../_proj/a/_tmp.csv", "../_proj/_tmp/*.csv", "../**/_tmp/*.csv"):
+        assert read(place, arm="arm", outcome="y").rows == 2, place

@@ -76,7 +76,7 @@ def test_databases_that_cannot_be_read(tmp_path, postgres):
     (tmp_path / "log.db").write_bytes(b"no database" * 100)
     assert_refused(place, "Cannot read sqlite:///")
     said = assert_refused(
-        "postgresql://me:secret@127.0.0.1:1/shop::visits", "Cannot read postgresql://127.0.0.1:1/shop: "
+        "postgresql://me:secret@127.0.0.1:1/shop::visits", "Cannot connect to postgresql://127.0.0.1:1/shop: "
     )
     assert "secret" not in said
     assert_refused(

@@ -12,10 +12,12 @@ from truant.analysis import Labels, analyze_counts
 from truant.analysis.analysis import assumption_names, check_options
 from truant.errors import InvalidValue
 from truant.logs.analysis_by import AnalysisBy, LeftOut
+from truant.logs.databases import is_url
 from truant.logs.inputs import inputs_of
 from truant.logs.log import Log
 from truant.logs.log_analysis import LogAnalysis
 from truant.logs.read import read
+from truant.logs.servers import without_password
 from truant.tables.request import named_mediators
 
 
@@ -175,5 +177,6 @@ class Asked:
 def _source(data: Any) -> str:
     """What to call the data: a file's name without its folders (and a database's without its password)."""
     if isinstance(data, str | os.PathLike):
-        return Path(os.fspath(data).split("?")[0]).name
+        text = os.fspath(data)
+        return Path(without_password(text) if is_url(text) else text).name
     return f"{type(data).__module__.split('.')[0]} {type(data).__name__}"

@@ -1,4 +1,4 @@
-"""Databases, by URL: files are opened read-only, servers by Ibis.
+"""Databases, by URL: files are opened read-only, and servers so that they only read, where they can.
 
 A table is written `URL::table` or `URL::schema.table`:
 `postgresql://user@host/database::visits`, `sqlite:///shop.db::visits`, `duckdb:///shop.duckdb::visits`.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import sqlite3
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
-from truant.errors import InvalidValue, MissingExtra, unknown
+from truant.errors import InvalidValue, unknown
+from truant.logs.servers import connect_server
+from truant.logs.sqlite_files import open_sqlite
 from truant.tables.engine import as_ibis, open_database
 
 LOCAL = ("sqlite", "duckdb")  # databases that are a file
@@ -87,14 +88,21 @@ def connect(url: str) -> Any:
     rest = url.strip()[len(kind) + 1 :]
     if kind in LOCAL:
         path = _database_file(kind, rest)
-        return as_ibis(open_database(path)) if kind == "duckdb" else _sqlite(path)
-    import ibis
+        return as_ibis(open_database(path)) if kind == "duckdb" else open_sqlite(path)
+    return connect_server(kind, f"{kind}:{rest}")
 
-    try:
-        return ibis.connect(f"{kind}:{rest}")
-    except ImportError:
-        extra = "truant[postgres]" if kind.startswith("postgres") else f"ibis-framework[{kind}]"
-        raise MissingExtra(f'Reading {kind} needs another package: pip install "{extra}".') from None
+
+def split_table(text: str) -> tuple[str, str]:
+    """URL and table, either of which may be empty: of a file, a name of a table may itself hold `::`."""
+    kind = str(scheme(text))
+    parts = text.split("::")
+    if kind in LOCAL:
+        for i in range(1, len(parts)):
+            url = "::".join(parts[:i])
+            if _existing(url.strip()[len(kind) + 1 :]):
+                return url, "::".join(parts[i:])
+    url, colons, table = text.rpartition("::")
+    return (url, table) if colons else (text, "")
 
 
 def refuse_others(kind: str, url: str) -> None:
@@ -108,13 +116,6 @@ def refuse_others(kind: str, url: str) -> None:
         raise InvalidValue(f"Write the path of a file as it is, without file:, got {url!r}.")
     if kind not in (*LOCAL, *SERVERS):
         raise unknown("kind of database", kind, (*LOCAL, *SERVERS))
-
-
-def without_password(url: str) -> str:
-    """The URL as it may be shown."""
-    kind, colon, rest = url.partition(":")
-    slashes = rest[: len(rest) - len(rest.lstrip("/"))]
-    return f"{kind}{colon}{slashes}{rest.lstrip('/').rpartition('@')[2].partition('?')[0]}"
 
 
 def find_table(backend: Any, table: str) -> Any:
@@ -138,60 +139,31 @@ def _tables(backend: Any, schema: str) -> list[str]:
 
 
 def _database_file(kind: str, rest: str) -> str:
-    """The file of a URL: after three slashes it is beside us or below the root, whichever is there."""
-    text = rest[2:] if rest.startswith("//") else rest
+    """The file of a URL; or raises InvalidValue."""
+    path, _, options = _path(rest).partition("?")
+    found = _existing(rest)
+    if not found:
+        shown = path.removeprefix("/").rpartition("@")[2]  # not the password of some other kind of URL
+        raise InvalidValue(f"The database file {shown!r} does not exist; check the path.")
+    file, takes_options = found
+    if takes_options:
+        raise InvalidValue(
+            f"A {kind} file is opened read-only and takes no options; leave out {'?' + options!r}."
+        )
+    return file
+
+
+def _existing(rest: str) -> tuple[str, bool] | None:
+    """The file that is there, and whether options follow: after three slashes it is beside us or below the root."""
+    text = _path(rest)
     path, _, options = text.partition("?")
     spellings = [text] if not options else [text, path]
     for spelling in dict.fromkeys([*spellings, *map(unquote, spellings)]):
         for candidate in (spelling.removeprefix("/"), spelling):
             if "\0" not in candidate and os.path.isfile(candidate):
-                if options and spelling in (path, unquote(path)):
-                    raise InvalidValue(
-                        f"A {kind} file is opened read-only and takes no options; leave out {'?' + options!r}."
-                    )
-                return os.path.realpath(candidate)
-    shown = path.removeprefix("/").rpartition("@")[2]  # not the password of some other kind of URL
-    raise InvalidValue(f"The database file {shown!r} does not exist; check the path.")
+                return os.path.realpath(candidate), bool(options) and spelling in (path, unquote(path))
+    return None
 
 
-def _sqlite(path: str) -> Any:
-    """SQLite, so that nothing beside or in the file is written."""
-    import ibis
-
-    log = path + "-wal"
-    in_wal_mode = _in_wal_mode(path)
-    options = "mode=ro"
-    if in_wal_mode and not os.path.exists(log):
-        options += "&immutable=1"  # else SQLite makes a log and an index beside it, and leaves them
-    connection = sqlite3.connect(f"file:{quote(path)}?{options}", uri=True)
-    try:
-        connection.execute("PRAGMA trusted_schema = OFF")  # views call no function that could do harm
-        connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
-        return ibis.sqlite.from_connection(connection)
-    except sqlite3.OperationalError as error:
-        connection.close()
-        if in_wal_mode and "unable to open" in str(error):
-            raise InvalidValue(
-                f"Cannot read {path!r}: it has a write-ahead log, and its folder is not writable; copy it and "
-                f"{os.path.basename(log)!r} to a folder of your own."
-            ) from None
-        raise
-    except BaseException:
-        connection.close()
-        raise
-
-
-_kept_open: dict[tuple[int, int], int] = {}
-
-
-def _in_wal_mode(path: str) -> bool:
-    """What the header of the file says of its journal.
-
-    The file stays open: closing it would drop the locks that the same program may hold on it by way of SQLite.
-    """
-    status = os.stat(path)
-    place = (status.st_dev, status.st_ino)
-    if place not in _kept_open:
-        _kept_open[place] = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    head = os.pread(_kept_open[place], 20, 0)
-    return head.startswith(b"SQLite format 3\0") and head[18:20] == b"\x02\x02"
+def _path(rest: str) -> str:
+    return rest[2:] if rest.startswith("//") else rest

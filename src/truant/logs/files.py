@@ -115,7 +115,7 @@ def _parquet_query(
     # Parquet's statistics leave NaN out, and DuckDB would believe them that there is none (duckdb #25521);
     # by name, so that a column of whole numbers in the first file does not round those of the next
     options = (
-        f"can_have_nan = true, hive_partitioning = {str(partitioned).lower()}, "
+        f"can_have_nan = true, hive_partitioning = {str(partitioned).lower()}, hive_types_autocast = false, "
         f"union_by_name = {str(len(paths) > 1).lower()}"
     )
     return f"SELECT * FROM read_parquet([{listed}], {options})", columns[0]
@@ -128,18 +128,26 @@ def _found(path: Path) -> list[str]:
         return sorted(os.fspath(path / p) for p in below if not _hidden(p.parts) and (path / p).is_file())
     if path.exists():
         return [os.fspath(path)]
-    text = os.fspath(path)
-    if "**" in text:
-        root = Path(path.anchor)
-        pattern = os.path.relpath(text, root) if path.anchor else text
-        hits: Iterable[Path] = (p for p in root.glob(pattern) if not _hidden(p.relative_to(root).parts))
-        return sorted(os.fspath(p) for p in hits if p.is_file())
-    return sorted(p for p in glob.glob(text) if os.path.isfile(p))
+    fixed, wild = _at_first_wildcard(path)
+    if "**" in wild:
+        hits: Iterable[Path] = fixed.glob(os.path.join(*wild))
+    else:
+        hits = map(Path, glob.glob(os.fspath(path), include_hidden=True))
+    typed = "".join(part[0] for part in wild)  # who writes _*.csv wants such names
+    return sorted(
+        os.fspath(p) for p in hits if p.is_file() and not _hidden(p.parts[len(fixed.parts) :], typed)
+    )
 
 
-def _hidden(parts: Sequence[str]) -> bool:
+def _at_first_wildcard(path: Path) -> tuple[Path, tuple[str, ...]]:
+    """The folders in front of the first part of a pattern that holds a wildcard, and the parts from there on."""
+    first = next((i for i, part in enumerate(path.parts) if glob.has_magic(part)), len(path.parts))
+    return Path(*path.parts[:first]), path.parts[first:]
+
+
+def _hidden(parts: Sequence[str], typed: str = "") -> bool:
     """Of another program or half-written: .ipynb_checkpoints, _temporary, ._log.csv."""
-    return any(part.startswith((".", "_")) for part in parts)
+    return any(part[0] in "._" and part[0] not in typed for part in parts if part)
 
 
 def _check_kinds(found: Sequence[str]) -> None:

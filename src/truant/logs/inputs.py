@@ -30,8 +30,9 @@ def inputs_of(data: Any) -> tuple[str, ...]:
 def _of_url(url: str) -> tuple[str, ...]:
     """The file of a database: after three slashes it is beside us or from the root, whichever is there."""
     place = url.strip().partition(":")[2]
-    place = (place.rpartition("::")[0] or place).removeprefix("//")
-    several = {place, place.partition("?")[0]}
+    parts = place.removeprefix("//").split("::")
+    several = {"::".join(parts[: i + 1]) for i in range(len(parts))}  # a table's name may hold :: too
+    several |= {spelling.partition("?")[0] for spelling in several}
     several |= {unquote(spelling) for spelling in several}
     several |= {spelling.removeprefix("/") for spelling in several}
     return tuple(sorted(os.path.abspath(path) for path in several if os.path.isfile(path)))

@@ -10,6 +10,12 @@ from truant.errors import InvalidValue
 
 def check_partitions(files: Sequence[str], columns: Sequence[str]) -> None:
     """Every file is below folders of the same keys, none of which is a column of the files; or raises InvalidValue."""
+    odd = next((part for file in files for part in Path(file).parts[:-1] if part.count("=") > 1), None)
+    if odd is not None:
+        raise InvalidValue(
+            f"With partitioned, a folder name must be a column and its value, as in day=3; {odd!r} has more than one "
+            "=: rename the folder, or leave out partitioned."
+        )
     first = _keys(files[0])
     if not first:
         raise InvalidValue(

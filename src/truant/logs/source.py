@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from truant.errors import InvalidValue, TruantError
-from truant.logs.databases import connect, find_table, is_url, refuse_others, scheme, without_password
+from truant.logs.databases import connect, find_table, is_url, refuse_others, scheme, split_table
 from truant.logs.files import find_files, open_files
+from truant.logs.servers import without_password
 from truant.setting import switch
 from truant.tables.arrow import KINDS, Columns, columns_of
 from truant.tables.engine import as_ibis, lock, open_in_memory
@@ -150,8 +151,8 @@ def _in_memory(columns: Columns) -> Source:
 
 def _database(text: str) -> Source:
     refuse_others(str(scheme(text)), text)
-    url, colons, table = text.rpartition("::")
-    if not colons or not table:
+    url, table = split_table(text)
+    if not url or not table:
         raise InvalidValue(f"A database URL must name its table: {without_password(url or text)}::TABLE.")
     with plain_errors(without_password(url)):
         backend = connect(url)

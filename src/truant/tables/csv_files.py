@@ -94,6 +94,7 @@ def _read(files: Sequence[CsvFile], order: Sequence[str], partitioned: bool) -> 
         "ignore_errors": "false",
         "parallel": str(like.parallel).lower(),
         "hive_partitioning": str(partitioned).lower(),
+        "hive_types_autocast": "false",  # 2024-1-1 is not 2024-01-01
     }
     said = ", ".join(f"{option} = {value}" for option, value in options.items())
     places = {name: i for i, name in enumerate(like.columns)}

@@ -223,3 +223,32 @@ def test_columns_of_one_name_are_refused_where_they_are_asked_for(tmp_path):
     assert sums(log_of(tmp_path, b"arm,y,x,x\na,1,2,3\nb,0,2,3\na,1,2,3\na,0,4,5\n")) == RIGHT
     (tmp_path / "log.csv").write_bytes(b"arm,y,y\na,1,2\n")
     assert_refused(tmp_path / "log.csv", "Column 'y' occurs 2 times; rename all but one.")
+
+
+LONG = ("x" * 150_000, "1")
+
+
+def test_a_long_field_beside_a_stray_quote(tmp_path):
+    rows = [('5" pipe', "0"), LONG, ('5" pipe', "1")]
+    data = written(header=("note", "y"), rows=rows).replace(b"note,", b"note,arm,")
+    data = data.replace(b"pipe,0", b"pipe,a,0").replace(b"x,1", b"x,a,1").replace(b"pipe,1", b"pipe,b,1")
+    assert sums(log_of(tmp_path, data)) == {"a": (2, 1), "b": (1, 1)}
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"arm,y\na,1\nb," + b"x" * 3_000_000 + b"\n", "; shorten its values."),
+        (b'arm,y\na,1\nb,"' + b"x" * 3_000_000 + b'"\n', 'a quote (") may never be closed.'),
+        (b"sep=;\r\narm;y\r\na;1\r\nb;0\r\n", "line 1 is 'sep=;', which only Excel reads; remove it"),
+        ("arm,y\na,1\nb,0\n".encode("utf-32"), "it is UTF-32; say so: --encoding utf-32"),
+    ],
+)
+def test_the_cause_is_the_right_one(tmp_path, data, says):
+    with pytest.raises(TruantError) as refusal:
+        log_of(tmp_path, data)
+    assert says in str(refusal.value)
+
+
+def test_a_file_in_utf_32(tmp_path):
+    assert sums(log_of(tmp_path, written().decode().encode("utf-32"), encoding="utf-32")) == RIGHT

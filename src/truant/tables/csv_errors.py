@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from truant.errors import InvalidValue
 from truant.tables.csv_files import CsvFile, not_utf8
-from truant.tables.csv_scan import open_quote, opened
+from truant.tables.csv_scan import open_quote, opened, too_long
 
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "|"}
 
@@ -36,10 +36,7 @@ def explained(error: Exception, files: Sequence[CsvFile]) -> InvalidValue | None
     if "utf-8" in said or "unicode" in said:
         return not_utf8(file.name, line)
     if "Maximum line size" in said:
-        return InvalidValue(
-            f"Cannot read {file.name!r}: line {line} is longer than two million bytes; "
-            'a quote (") may never be closed.'
-        )
+        return too_long(file.name, line, _has_quote(file, line))
     return None
 
 
@@ -53,6 +50,11 @@ def _ragged(file: CsvFile, line: int, expected: int, found: int) -> InvalidValue
     return InvalidValue(
         f"Cannot read {file.name!r}: line {line} has {fields} where the header has {expected}; {cause}."
     )
+
+
+def _has_quote(file: CsvFile, line: int) -> bool:
+    with opened(file.path, file.packed) as source:
+        return any(b'"' in text for number, text in enumerate(source, start=1) if number == line)
 
 
 def _line(file: CsvFile, record: int) -> int:

@@ -6,6 +6,7 @@ import contextlib
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ MAGIC = {
     b"PK": "a zip or Excel file; save the table as CSV",
     b"\x1f\x8b": "compressed by gzip; let its name end in .csv.gz",
     b"PAR1": "a Parquet file; let its name end in .parquet",
+    b"\xff\xfe\0\0": "UTF-32; say so: --encoding utf-32 (in Python encoding='utf-32')",
+    b"\0\0\xfe\xff": "UTF-32; say so: --encoding utf-32 (in Python encoding='utf-32')",
     b"\xff\xfe": "UTF-16; say so: --encoding utf-16 (in Python encoding='utf-16')",
     b"\xfe\xff": "UTF-16; say so: --encoding utf-16 (in Python encoding='utf-16')",
 }
@@ -148,6 +151,11 @@ def _header(head: bytes, name: str) -> tuple[tuple[str, ...], str]:
     found = {delimiter: _records(text, delimiter) for delimiter in DELIMITERS}
     delimiter = max(DELIMITERS, key=lambda each: _fit(found[each]))
     line = text.partition("\n")[0]
+    if re.fullmatch(r"\"?sep=.\"?\s*", line, re.IGNORECASE):
+        raise InvalidValue(
+            f"Cannot read {name!r}: line 1 is {line.strip()!r}, which only Excel reads; remove it, so that the first "
+            "line names the columns."
+        )
     if _fit(found[delimiter])[1] < 2 and any(each in line and not found[each] for each in DELIMITERS):
         raise open_quote(name, 1)  # what a delimiter cannot read, another one takes for a single column
     columns = found[delimiter][0] if found[delimiter] else []

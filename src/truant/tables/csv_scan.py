@@ -20,6 +20,7 @@ import numpy as np
 from truant.errors import InvalidValue
 
 CHUNK = 1 << 20
+LONGEST_LINE = 2_000_000  # bytes that DuckDB reads
 LINE_ENDS = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
 QUOTE, LF, CR = b'"\n\r'
 BOM = b"\xef\xbb\xbf"
@@ -125,11 +126,22 @@ class Scan:
         with opened(path, packed) as source:
             text = io.TextIOWrapper(source, encoding="utf-8-sig", errors="replace", newline="")
             reader = csv.reader(text, delimiter=self.delimiter, skipinitialspace=True, strict=True)
+            limit = csv.field_size_limit(2 * LONGEST_LINE)  # of the whole program, and so put back
             try:
                 for _ in reader:
                     line = reader.line_num
-            except csv.Error:
+            except csv.Error as error:
+                if "field larger" in str(error):
+                    raise too_long(self.name, line + 1, quotes=True) from None
                 raise open_quote(self.name, line + 1) from None
+            finally:
+                csv.field_size_limit(limit)
+
+
+def too_long(name: str, line: int, quotes: bool) -> InvalidValue:
+    """The error for a line that DuckDB will not read; with quotes in it, one of them may be open."""
+    cure = 'a quote (") may never be closed' if quotes else "shorten its values"
+    return InvalidValue(f"Cannot read {name!r}: line {line} is longer than two million bytes; {cure}.")
 
 
 def open_quote(name: str, line: int) -> InvalidValue:

@@ -6,13 +6,15 @@ from html.parser import HTMLParser
 
 import pytest
 
+import truant
 from tests.analyses import HOSTILE, TABLE, binary, real
 from tests.browser import drawn_page, needs_browser
 from truant.analysis.words import Figures, percent, tipping_sentence, verdict
 from truant.charts import DARK
 from truant.charts.style import INK
 from truant.errors import InvalidValue
-from truant.report import analysis_html, analysis_page, save_page
+from truant.report import analysis_html, analysis_page, document, save_page
+from truant.report.analysis import shown_analysis
 
 
 class Page(HTMLParser):
@@ -216,3 +218,25 @@ def test_a_browser_draws_it_without_network(tmp_path, analysis, scheme):
 
 def _drawings(dom):
     return " ".join(re.findall(r"<svg[^>]*class=\"marks\".*?</svg>", dom, flags=re.DOTALL))
+
+
+UNSEEN = ("a\x1b[31m", "b\x07", "c\u202e")
+
+
+def test_characters_that_cannot_be_seen_are_escaped():
+    rows = {
+        "g": list(UNSEEN) * 40,
+        "m": [f"m{i % 2}\u202e" for i in range(120)],
+        "day": [i // 12 for i in range(120)],
+        "y": [(i * i // 3) % 2 if i % 4 else None for i in range(120)],
+    }
+    result = truant.analyze(rows, arm="g", outcome="y", mediator="m", time="day", control=UNSEEN[0])
+    page = analysis_page(result.analysis, title="t\u202e", about=["x\x1b"])
+    own = page.replace(document._vega(), "")
+    assert "a\\x1b[31m" in own
+    _, charts = shown_analysis(result.analysis)
+    drawn = json.dumps([chart.spec for chart in charts], ensure_ascii=False)
+    names = re.findall(r'"labelExpr": "(\[.*?\])\[datum.value\]"', drawn)
+    assert json.loads(json.loads(f'"{names[0]}"'))[0] == "a\\x1b[31m"  # the axis has an expression of its own
+    for raw in ("\x1b", "\x07", "\u202e"):
+        assert raw not in own

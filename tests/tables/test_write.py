@@ -47,3 +47,12 @@ def test_estimates_of_an_arm_with_such_a_name(tmp_path):
     assert {row["arm"] for row in rows} == {"'=1+1", "b"}
     assert any(row["mean"].startswith("-") for row in rows)
     assert {arm["arm"] for arm in result.summary()["arms"]} == {"=1+1", "b"}
+
+
+@pytest.mark.parametrize("text", ["x;=1+1", "x\t=1+1", "x|=1", 'x";=1', "x\r=1"])
+def test_a_text_at_which_a_spreadsheet_may_split_is_quoted(tmp_path, text):
+    write_csv(pa.table({"arm": [text, None], "mean": [0.5, None]}), tmp_path / "t.csv")
+    written = (tmp_path / "t.csv").read_bytes().decode()
+    assert written == 'arm,mean\n"{}",0.5\n,\n'.format(text.replace('"', '""'))
+    with (tmp_path / "t.csv").open(newline="", encoding="utf-8") as file:
+        assert list(csv.reader(file))[1] == [text, "0.5"]

@@ -11,7 +11,15 @@ import altair as alt
 import numpy as np
 import numpy.typing as npt
 
-from truant.charts.columns import Columns, chart_columns, chart_data, in_order, reals, taken
+from truant.charts.columns import (
+    Columns,
+    chart_columns,
+    chart_data,
+    in_order,
+    reals,
+    taken,
+    with_visible_labels,
+)
 from truant.charts.style import (
     COLOURS,
     FAINT,
@@ -29,6 +37,7 @@ from truant.charts.style import (
     styled_title,
 )
 from truant.tables.arrow import as_arrow
+from truant.text import visible
 
 STAR = "\N{BLACK STAR}"
 NAIVE = "naive"
@@ -61,7 +70,7 @@ def estimates_chart(
     width : of the plot in pixels, or "container".
     """
     needed = ("arm", "assumption", "mean", "low", "high")
-    labels, data = _rows(chart_columns(estimates, "estimates", *needed), label, minimize)
+    labels, data = _rows(with_visible_labels(chart_columns(estimates, "estimates", *needed)), label, minimize)
     names = in_order(data["assumption"])
     behind = _behind(data, bounds)
     low, high = _reach(data["mean"], data["low"], data["high"], behind["low"], behind["high"])
@@ -103,7 +112,7 @@ def missing_heatmap(
     title, subtitle : above the chart.
     mediator : what the columns are called.
     """
-    data = chart_columns(cells, "cells", "arm", "mediator", "pulls", "missing_share")
+    data = with_visible_labels(chart_columns(cells, "cells", "arm", "mediator", "pulls", "missing_share"))
     data["mediator"] = _told_apart(data["arm"], data["mediator"])
     shares = data["missing_share"] = reals(data["missing_share"])
     most = float(np.max(np.nan_to_num(shares))) or 1.0
@@ -113,7 +122,7 @@ def missing_heatmap(
     columns = _longest_order(data)
     step = int(np.clip(520 / len(columns), 66, 130))
     style = {"labelExpr": "datum.value", "labelColor": INK, "ticks": False, "domain": False, "grid": False}
-    x = alt.X("mediator:N", sort=columns, title=mediator)
+    x = alt.X("mediator:N", sort=columns, title=visible(mediator))
     x = x.axis(styled_axis(**style, orient="top", labelAngle=0, labelLimit=step - 4, labelPadding=6))
     y = alt.Y("arm:N", sort=in_order(data["arm"]), title=None)
     y = y.axis(styled_axis(**style, labelLimit=170, labelPadding=8, labelFontSize=12))
@@ -236,7 +245,7 @@ def _behind(data: Columns, bounds: Any) -> Columns:
     """The worst-case bounds of each arm that has some, with the first and the last row of the arm."""
     found: dict[str, list[Any]] = {name: [] for name in ("arm", "first", "last", "low", "high")}
     if bounds is not None and as_arrow(bounds).num_rows:
-        given = chart_columns(bounds, "bounds", "arm", "low", "high")
+        given = with_visible_labels(chart_columns(bounds, "bounds", "arm", "low", "high"))
         for arm in in_order(data["arm"]):
             rows = data["row"][data["arm"] == arm]
             for i in np.flatnonzero(given["arm"] == arm):
@@ -310,7 +319,7 @@ def _names(data: Columns, winner: str, runner_up: str, scale: alt.Scale, colour:
         {
             "shift": [data["shift"][0], data["shift"][-1]],
             "at": [data["value"][0], data["runner_up"][-1]],
-            "text": [_clipped(winner), _clipped(runner_up)],
+            "text": [_clipped(visible(winner)), _clipped(visible(runner_up))],
             "end": [False, True],
         }
     )

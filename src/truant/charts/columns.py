@@ -12,6 +12,7 @@ import pyarrow as pa
 from truant.errors import InvalidValue
 from truant.setting import FloatArray
 from truant.tables.arrow import as_arrow, make_table, plain_columns
+from truant.text import visible
 
 Columns = dict[str, npt.NDArray[Any]]  # by name, all of one length
 
@@ -27,6 +28,16 @@ def chart_columns(table: Any, name: str, *needed: str) -> Columns:
     if arrow.num_rows == 0:
         raise InvalidValue(f"A chart needs at least one row of {name}, got none.")
     return plain_columns(arrow)
+
+
+def with_visible_labels(columns: Columns) -> Columns:
+    """The same columns; characters that cannot be seen, or that turn the direction of writing, as escapes."""
+    return {
+        name: np.array([visible(value) if isinstance(value, str) else value for value in values], object)
+        if values.dtype == object
+        else values
+        for name, values in columns.items()
+    }
 
 
 def chart_data(columns: Mapping[str, Any]) -> pa.Table:

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from truant.charts.columns import chart_columns, chart_data, in_order, reals, taken
+from truant.charts.columns import chart_columns, chart_data, in_order, reals, taken, with_visible_labels
 from truant.charts.lines import line_ends, line_style
 from truant.charts.style import FONT, LABEL_SIZE, Width, styled_axis, styled_title
 
@@ -42,7 +42,7 @@ def course_chart(
     numeric : times are plain numbers.
     width, height : of the plot in pixels; the width may be "container".
     """
-    given = chart_columns(course, "course", "arm", "when", value)
+    given = with_visible_labels(chart_columns(course, "course", "arm", "when", value))
     shares = reals(given[value])
     data = taken({"policy": given["arm"], "round": reals(given["when"]), "mean": shares}, ~np.isnan(shares))
     data["round"] = data["round"] * (1 if numeric else 1000)  # Vega counts milliseconds

@@ -18,7 +18,7 @@ import numpy as np
 from truant.errors import InvalidValue
 from truant.files import CHARTS, output_path, written_whole
 from truant.setting import FloatArray, positive_number
-from truant.text import quoted
+from truant.text import quoted, visible
 
 # Okabe and Ito's colours, told apart by every kind of colour vision; the palest come last.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
@@ -212,9 +212,10 @@ def value_axis(foot: float, top: float, log: bool) -> alt.Axis:
 
 def styled_title(title: str, subtitle: Lines, size: int = 16) -> alt.TitleParams:
     """A title and a subtitle, flush left with the chart."""
+    below = visible(subtitle) if isinstance(subtitle, str) else [visible(line) for line in subtitle]
     return alt.TitleParams(
-        title,
-        subtitle=alt.Undefined if not subtitle else subtitle if isinstance(subtitle, str) else list(subtitle),
+        visible(title),
+        subtitle=below or alt.Undefined,
         anchor="start",
         frame="group",
         offset=14,

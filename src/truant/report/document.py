@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from truant.charts.style import DARK, ForScript
 from truant.files import output_path, written_whole
+from truant.text import visible
 
 if TYPE_CHECKING:
     import altair as alt
@@ -97,6 +98,11 @@ def _for_script(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, cls=ForScript)
 
 
+def _visible(value: Any) -> Any:
+    """Texts with characters that cannot be seen, or that turn the direction of writing, as escapes."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
 @cache
 def _templates() -> Environment:
     return Environment(
@@ -105,6 +111,7 @@ def _templates() -> Environment:
             default=True, enabled_extensions=("html",), disabled_extensions=("css", "js")
         ),
         undefined=StrictUndefined,
+        finalize=_visible,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from truant.documents import parquet_metadata
 from truant.tables.labels import PLAIN_NUMBER
@@ -24,26 +24,23 @@ _FORMULA = (
 )  # what makes a spreadsheet compute a text, or start a new cell
 
 
+_SPLITS = re.compile(r'[,;|\t\r\n"]')
+
+
 def write_csv(table: pyarrow.Table, path: Path) -> None:
     """A header and a line for each row; blank where a value is missing.
 
-    A text that a spreadsheet would take for a formula gets an apostrophe in front, as OWASP recommends.
+    A text that a spreadsheet would take for a formula gets an apostrophe in front, as OWASP recommends. Texts that hold
+    any sign at which a spreadsheet may split are quoted: behind a semicolon a new cell could begin with a formula.
     """
     with path.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.writer(_Lines(file), lineterminator="\r\n")  # with it, a cell with \r alone is quoted
-        lines.writerow(map(_no_formula, table.column_names))
-        lines.writerows(map(_no_formula, row.values()) for row in table.to_pylist())
+        for row in (table.column_names, *(row.values() for row in table.to_pylist())):
+            file.write(",".join(map(_written, row)) + "\n")
 
 
-class _Lines:
-    """Takes lines that end in CR LF, and writes them with LF."""
-
-    def __init__(self, file: TextIO) -> None:
-        self._file = file
-
-    def write(self, line: str) -> int:
-        """One line."""
-        return self._file.write(line.removesuffix("\r\n") + "\n")
+def _written(cell: Any) -> str:
+    text = "" if cell is None else str(_no_formula(cell))
+    return '"{}"'.format(text.replace('"', '""')) if _SPLITS.search(text) else text
 
 
 def _no_formula(cell: Any) -> Any:

@@ -86,7 +86,7 @@ def read(
 def _advising(error: UnknownName, source: Source) -> UnknownName:
     """With a hint where the header seems to be a row."""
     odd = [name for name in source.columns if re.fullmatch(NUMBER, name.strip()) or len(source.columns) == 1]
-    if not source.untyped or not odd:
+    if not source.has_header or not odd:
         return error
     return error.advising(f"The first line must name the columns; here it holds {odd[0]!r}.")
 

@@ -12,6 +12,7 @@ from truant.errors import InvalidValue, TruantError
 from truant.logs.databases import connect, find_table, is_url, refuse_others, scheme, split_table
 from truant.logs.files import find_files, open_files
 from truant.logs.servers import without_password
+from truant.logs.sqlite_rows import copied
 from truant.setting import switch
 from truant.tables.arrow import KINDS, Columns, columns_of
 from truant.tables.engine import as_ibis, lock, open_in_memory
@@ -24,6 +25,7 @@ MEANINGS = {
     "disabled by configuration": "it reads other files, which truant does not allow; make a table of its rows",
     "Loading external extensions is disabled": "it needs an extension of DuckDB, or is a SQLite file (sqlite:)",
     "different configuration than existing": "this program has it open; close it, or pass an Ibis table of it",
+    "type money": "a column is of type money, which is no number; make it one in a view, as in CAST(price AS numeric)",
     "file is not a database": "it is no SQLite file, or encrypted; a DuckDB file is written duckdb:",
 }
 
@@ -38,7 +40,8 @@ class Source:
     columns: tuple[str, ...]
     backend: Any
     pick: Callable[[Mapping[str, int]], ir.Table]  # new name -> position of the column
-    untyped: bool = False  # all is text, as in CSV
+    untyped: bool = False  # all is text, as in CSV and SQLite
+    has_header: bool = False  # the names of the columns are the first line of a file
     borrowed: bool = False  # the connection is the user's
     explain: Explain = lambda error: None  # what a reader's error means, if it is about the form of the files
     clean_up: Callable[[], None] = lambda: None
@@ -123,17 +126,46 @@ def _files(text: str, encoding: str | None, partitioned: bool) -> Source:
         found.backend,
         lambda wanted: _pick(found.table, wanted),
         untyped=found.untyped,
+        has_header=found.untyped,
         explain=found.explain,
         clean_up=found.clean_up,
     )
 
 
 def _ibis_table(name: str, table: ir.Table, backend: Any, borrowed: bool) -> Source:
-    return Source(name, tuple(table.columns), backend, lambda wanted: _pick(table, wanted), borrowed=borrowed)
+    if backend.name == "sqlite":
+        return _sqlite_table(name, table, backend, borrowed)
+
+    def pick(wanted: Mapping[str, int]) -> ir.Table:
+        picked = _pick(table, wanted)
+        return _without_nan(picked) if backend.name == "postgres" else picked
+
+    return Source(name, tuple(table.columns), backend, pick, borrowed=borrowed)
+
+
+def _sqlite_table(name: str, table: ir.Table, sqlite: Any, borrowed: bool) -> Source:
+    backend = as_ibis(open_in_memory())
+    lock(backend.con)
+
+    def pick(wanted: Mapping[str, int]) -> ir.Table:
+        names = {role: table.columns[position] for role, position in wanted.items()}
+        with plain_errors(name):
+            return copied(_pick(table, wanted), sqlite, names, backend)
+
+    clean_up = (lambda: None) if borrowed else sqlite.disconnect
+    return Source(name, tuple(table.columns), backend, pick, untyped=True, clean_up=clean_up)
 
 
 def _pick(table: ir.Table, wanted: Mapping[str, int]) -> ir.Table:
     return table.select(**{name: table[table.columns[position]] for name, position in wanted.items()})
+
+
+def _without_nan(table: ir.Table) -> ir.Table:
+    """NaN of decimals, which PostgreSQL has, as NULL: Ibis does not know that a decimal can be NaN."""
+    decimals = [name for name, kind in table.schema().items() if kind.is_decimal()]
+    return table.mutate(
+        **{name: table[name].cast("float64").isnan().ifelse(None, table[name]) for name in decimals}
+    )
 
 
 def _in_memory(columns: Columns) -> Source:

@@ -53,7 +53,7 @@ class Rules:
         conditions = self._marks(column) if kind.is_string() else []
         if kind.is_string() and self.numbers:
             conditions.append(self._parsed(column, PLAIN).isin(self.numbers))
-        if kind.is_floating() and self.backend != "sqlite":  # which has no NaN
+        if kind.is_floating():
             conditions.append(column.isnan())
         if kind.is_numeric() and self.numbers:
             conditions.append(column.cast("float64").isin(self.numbers))
@@ -67,8 +67,8 @@ class Rules:
             # of the markers, only what was listed can be a word or a number of some form
             conditions = [] if form == PLAIN or not self.texts else [column.strip().isin(self.texts)]
         else:
-            value = (column.cast("int8") if kind.is_boolean() else column).cast("float64")
-            can_be_nan = kind.is_floating() and not but_for_nan and self.backend != "sqlite"
+            value = (column.cast("int32") if kind.is_boolean() else column).cast("float64")
+            can_be_nan = kind.is_floating() and not but_for_nan
             conditions = [value.isnan()] if can_be_nan else []
         if self.numbers:
             conditions.append(value.isin(self.numbers))
@@ -101,7 +101,7 @@ class Rules:
         return ibis.ifelse(self.known(column).notnull() & self.number_or_word(column).isnull(), column, None)
 
     def _without_nan(self, column: Any) -> Any:
-        can_be_nan = column.type().is_floating() and self.backend != "sqlite"
+        can_be_nan = column.type().is_floating()
         return _null_where([column.isnan()] if can_be_nan else [], column)
 
     def _marks(self, column: Any) -> list[Any]:

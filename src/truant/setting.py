@@ -180,11 +180,17 @@ def whole_number(name: str, value: object, at_least: int) -> int:
     if not is_number(value):
         raise InvalidValue(f"{name} must be a whole number, got {quoted(value)}.")
     size = as_float(value)
-    whole = float(value).is_integer() if isinstance(value, float | np.floating) else True
+    a_float = isinstance(value, float | np.floating)
+    got = (
+        f"{size:.15g}"
+        if a_float or math.isfinite(size)
+        else f"a {'negative ' * (size < 0)}number of more than 300 digits"
+    )
+    whole = float(value).is_integer() if a_float else True
     if not whole or value < at_least:
-        raise InvalidValue(f"{name} must be a whole number of at least {at_least}, got {size:.15g}.")
+        raise InvalidValue(f"{name} must be a whole number of at least {at_least}, got {got}.")
     if size > LARGEST:
-        raise InvalidValue(f"{name} must be at most {LARGEST:,}, got {size:g}.")
+        raise InvalidValue(f"{name} must be at most {LARGEST:,}, got {got}.")
     return int(value)
 
 

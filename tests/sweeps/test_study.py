@@ -1,6 +1,7 @@
 """Study files: what they mean, and a refusal with file, place and remedy for whatever is wrong."""
 
 import itertools
+import os
 
 import pytest
 
@@ -12,6 +13,13 @@ from truant.sweeps.study import check
 from truant.sweeps.study_file import read_study, study_of
 
 SMALL = {"policies": ["naive-ucb"], "worlds": ["mcar"]}
+
+
+class Unspeakable:
+    """An object that cannot be shown."""
+
+    def __repr__(self):
+        raise RuntimeError("not to be shown")
 
 
 def points(table):
@@ -153,7 +161,10 @@ BAD = {
         ["world 2", "parameter of world 'mar': 'gama'", "did you mean 'gamma'?"],
     ),
     "wrong type": (NAIVE + 'runs = "many"\n' + MAR, ["runs must be a whole number, got 'many'"]),
-    "huge runs": (NAIVE + f"runs = 1{'0' * 400}\n" + MAR, ["runs must be at most", "got inf"]),
+    "huge runs": (
+        NAIVE + f"runs = 1{'0' * 400}\n" + MAR,
+        ["runs must be at most", "got a number of more than 300 digits"],
+    ),
     "huge horizon": (NAIVE + f"horizon = 1{'0' * 400}\n" + MAR, ["world 1: horizon", "must be at most"]),
     "more digits than Python reads": (NAIVE + f"runs = 1{'0' * 5000}\n" + MAR, ["not valid TOML", "digits"]),
     "brackets without end": (NAIVE + MAR + f"set = {{ sd = {'[' * 3000}", ["not valid TOML", "recursion"]),
@@ -242,9 +253,51 @@ BAD = {
     ),
     "too many runs": (NAIVE + "runs = 1e12\n" + MAR, ["1,000,000,000,000 runs", "or with fewer runs"]),
     "a policy in too many ways": (
-        'policies = [{ name = "mar-ucb", vary = { level = { from = 1, to = 2, steps = 1e6 }, '
-        "kappa = { from = 1, to = 2, steps = 1e6 } } }]\n" + MAR,
-        ["policy 1", "1,000,000,000,000 ways"],
+        'policies = [{ name = "mar-ucb", vary = { level = { from = 1, to = 2, steps = 1e4 }, '
+        "kappa = { from = 1, to = 2, steps = 1e4 } } }]\n" + MAR,
+        ["policy 1", "100,000,000 ways"],
+    ),
+    "deep title": (
+        NAIVE + f"title.{'a.' * 3000}a = 1\n" + MAR,
+        ["title must be a text, got a value of type dict"],
+    ),
+    "long title": (NAIVE + f"title = [{'1, ' * 300_000}]\n" + MAR, ["title must be a text, got [1, 1", "…"]),
+    "long value": (
+        NAIVE + MAR + f"set = {{ gamma = {{ a = [{'1, ' * 9_000}] }} }}\n",
+        ["set.gamma must be", "…"],
+    ),
+    "long policies": (f"policies = {{ a = [{'1, ' * 9_000}] }}\n" + MAR, ["policies must be a list", "…"]),
+    "many names": (
+        NAIVE + MAR + f"set = {{ {', '.join(f'a{i} = 1' for i in range(60_000))} }}\n",
+        ["parameter of world 'mar': 'a0'"],
+    ),
+    "many steps": (
+        NAIVE + "horizon = { from = 1, to = 999999, steps = 1000000 }\n" + MAR,
+        ["world 1: horizon", "steps must be at most 10,000, got 1,000,000; vary it in fewer steps"],
+    ),
+    "many values": (
+        NAIVE + MAR + f"vary = {{ gamma = [{', '.join(map(str, range(10_001)))}] }}\n",
+        ["vary.gamma", "values must be at most 10,000, got 10,001"],
+    ),
+    "many policies": (f"policies = [{'1, ' * 1001}]\n" + MAR, ["policies must have at most 1,000 entries"]),
+    "many policies together": (
+        "policies = ["
+        + ", ".join(
+            f'{{ name = "mar-ucb:kappa={k}", vary = {{ level = {{ from = 1, to = 2, steps = 501 }} }} }}'
+            for k in (1, 2)
+        )
+        + "]\n"
+        + MAR,
+        ["world 1: policies", "more than 1,000; name fewer"],
+    ),
+    "a span of infinite width": (
+        NAIVE + MAR + "vary = { sd = { from = -1e308, to = 1e308, steps = 3 } }\n",
+        ["vary.sd", "must have a finite width, got -1e+308 to 1e+308"],
+    ),
+    "an empty name": (NAIVE + MAR + 'vary = { "," = [1] }\n', ["vary.,", "a name is empty"]),
+    "many lists": (
+        NAIVE + MAR + f"set = {{ gamma = {'[' * 11}1{']' * 11} }}\n",
+        ["set.gamma has more than 10 lists within each other"],
     ),
     "a policy's parameter twice": (
         'policies = [{ name = "mar-ucb:level=1", vary = { level = [2, 3] } }]\n' + MAR,
@@ -283,6 +336,54 @@ def test_what_cannot_be_read(tmp_path):
         read_study(tmp_path / "noise.toml")
     with pytest.raises(TruantError, match="cannot be read"):
         read_study(tmp_path)
+
+
+def test_a_study_is_an_ordinary_file_of_some_size(tmp_path):
+    with pytest.raises(TruantError, match=r"^/dev/zero: cannot be read \(it is no ordinary file\); give"):
+        read_study("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(TruantError, match=r"pipe\.toml: cannot be read \(it is no ordinary file\); give"):
+        read_study(tmp_path / "pipe.toml")
+    with open(tmp_path / "large.toml", "wb") as file:
+        file.truncate(10_000_001)
+    with pytest.raises(TruantError, match=r"large\.toml: this is more than 10,000,000 bytes"):
+        read_study(tmp_path / "large.toml")
+    for name in ("a\0b", "\ud800"):
+        with pytest.raises(TruantError, match="cannot be the name of a file; give"):
+            read_study(name)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"title": "\ud800"}, r"title must be a text that UTF-8 can write, got '\\ud800'"),
+        ({"description": "a\ud800"}, r"description must be a text that UTF-8 can write"),
+        ({"worlds": [{"name": "mar", "vary": {3: [1]}}]}, "a name in vary must be a text, got 3"),
+        ({"worlds": [{"name": "mar", "set": {"gamma": "\udfff"}}]}, r"set\.gamma must be a text that UTF-8"),
+        ({"worlds": [{"name": "mar", "title": "\ud800"}]}, "title must be a text that UTF-8"),
+        ({"title": Unspeakable()}, "title must be a text, got a value of type Unspeakable"),
+        ({"policies": Unspeakable()}, "got a value of type Unspeakable"),
+        ({"worlds": [Unspeakable()]}, "got a value of type Unspeakable"),
+        ({"worlds": [{"name": "mar", "vary": {"gamma": Unspeakable()}}]}, "got a value of type Unspeakable"),
+    ],
+)
+def test_bad_values_of_python_are_refused(given, sentence):
+    with pytest.raises(TruantError, match=sentence):
+        study_of(SMALL | given)
+
+
+def test_large_whole_numbers_of_a_span_fit_into_a_table():
+    (block,) = study_of(
+        SMALL | {"worlds": [{"name": "mar", "vary": {"sd": {"from": 1, "to": 1e30, "steps": 2}}}]}
+    ).blocks
+    (axis,) = block.axes
+    assert [(value, type(value)) for value in axis.values] == [(1, int), (1e30, float)]
+
+
+def test_the_largest_lists_are_checked_soon():
+    horizon = {"from": 10_000, "to": 19_999, "steps": 10_000}
+    (block,) = study_of(SMALL | {"horizon": horizon, "delay": list(range(100))}).blocks
+    assert (len(block.horizons), len(block.delays)) == (10_000, 100)
 
 
 def test_a_mark_before_the_first_letter(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,22 +17,27 @@ from truant.policies import named
 from truant.setting import switch, whole_number
 from truant.spec import Spec
 from truant.sweeps.study import Axis, Block, Choice, Study, at
-from truant.sweeps.study_values import check_different, check_keys, settings_of, values_of
+from truant.sweeps.study_values import check_different, check_keys, check_text, settings_of, values_of
 from truant.sweeps.task import RUNS, tasks_of_a_point
+from truant.text import quoted, visible
 
 STUDY_KEYS = ("title", "description", "seed", "runs", "horizon", "delay", "minimize", "policies", "worlds")
 WORLD_KEYS = ("name", "title", "set", "vary", "horizon", "delay", "policies")
 POLICY_KEYS = ("name", "set", "vary")
 MOST_TASKS = 1_000_000  # they are listed before they are handed out, some hundred bytes each
 MOST_CHOICES = 1_000  # policies of a world
+MOST_ENTRIES = 1_000  # in a list of worlds or policies
+LARGEST_FILE = 10_000_000  # bytes
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
     """Read a study file; whatever is wrong with it is said with file, place and remedy."""
-    target, name = Path(path), os.fspath(path)
+    name = os.fspath(path)
     try:
-        source = target.read_text(encoding="utf-8-sig")  # some editors put a mark before the first letter
+        source = _source(name)
         table = tomllib.loads(source)
+    except InvalidValue:  # which is a ValueError, too
+        raise
     except UnicodeDecodeError:
         raise InvalidValue(
             f"{name}: this is not a text in UTF-8; a study is a TOML file, e.g. study.toml."
@@ -45,6 +51,23 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     return study_of(table, file=name, source=source)
 
 
+def _source(name: str) -> str:
+    """The text of a study file; a device or pipe might never end."""
+    with at(name):
+        try:
+            status = os.stat(name)
+        except ValueError:  # a NUL character, or half of one that UTF-8 has
+            raise InvalidValue("this cannot be the name of a file; give the path of a TOML file.") from None
+        if not stat.S_ISREG(status.st_mode):
+            raise InvalidValue("cannot be read (it is no ordinary file); give the path of a TOML file.")
+        with open(name, "rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+        if len(content) > LARGEST_FILE:
+            raise InvalidValue(f"this is more than {LARGEST_FILE:,} bytes; a study is a short TOML file.")
+    text = content.decode("utf-8-sig")  # some editors put a mark before the first letter
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def study_of(table: Mapping[str, Any], *, file: str = "study", source: str = "") -> Study:
     """A study from what its file says."""
     with at(file):
@@ -55,7 +78,7 @@ def study_of(table: Mapping[str, Any], *, file: str = "study", source: str = "")
         worlds = _listed(table["worlds"], "worlds")
         blocks = tuple(_block(number, world, table) for number, world in enumerate(worlds))
         study = Study(
-            title=_text(table, "title", Path(file).stem),
+            title=_text(table, "title", visible(Path(file).stem)),
             description=_text(table, "description", ""),
             seed=whole_number("seed", table.get("seed", 0), at_least=0),
             runs=whole_number("runs", table.get("runs", 100), at_least=1),
@@ -77,7 +100,7 @@ def _block(number: int, entry: Any, study: Mapping[str, Any]) -> Block:
     with at(f"world {number + 1}"):
         table = {"name": entry} if isinstance(entry, str) else entry
         if not isinstance(table, Mapping):
-            raise InvalidValue(f"a world must be a name or a table with a name, got {entry!r}.")
+            raise InvalidValue(f"a world must be a name or a table with a name, got {quoted(entry)}.")
         check_keys(table, WORLD_KEYS, "a world")
         name = _name(table, "mar")
         part = registry.find("world", name)
@@ -87,12 +110,14 @@ def _block(number: int, entry: Any, study: Mapping[str, Any]) -> Block:
                 raise unknown(f"parameter of world {name!r}:", key, part.parameters)
         rounds = _rounds("horizon", table.get("horizon", study.get("horizon", 10_000)), at_least=1)
         delays = _rounds("delay", table.get("delay", study.get("delay", 0)), at_least=0)
-        for delay in delays:
-            rounds_late(delay, min(rounds))
+        rounds_late(max(delays), min(rounds))
         minimize = switch("minimize", study.get("minimize", False))
         entries = _listed(table.get("policies", study.get("policies")), "policies")
-        choices = tuple(choice for n, policy in enumerate(entries) for choice in _choices(n, policy))
+        every = (choice for n, policy in enumerate(entries) for choice in _choices(n, policy))
+        choices = tuple(itertools.islice(every, MOST_CHOICES + 1))
         with at("policies"):
+            if len(choices) > MOST_CHOICES:
+                raise InvalidValue(f"there are more than {MOST_CHOICES:,}; name fewer, or vary less in them.")
             _different_policies(choices)
         title = _text(table, "title", name)
         return Block(number, name, title, fixed, axes, rounds, choices, delays, minimize)
@@ -114,7 +139,7 @@ def _choices(number: int, entry: Any) -> Iterator[Choice]:
     with at(f"policy {number + 1}"):
         table = {"name": entry} if isinstance(entry, str) else entry
         if not isinstance(table, Mapping):
-            raise InvalidValue(f"a policy must be a name or a table with a name, got {entry!r}.")
+            raise InvalidValue(f"a policy must be a name or a table with a name, got {quoted(entry)}.")
         check_keys(table, POLICY_KEYS, "a policy")
         name = _name(table, "mar-ucb")
         fixed, axes = settings_of(table)
@@ -155,20 +180,19 @@ def _different_policies(choices: Sequence[Choice]) -> None:
 def _name(table: Mapping[str, Any], example: str) -> str:
     name = table.get("name")
     if not isinstance(name, str):
-        raise InvalidValue(f'name must be a text, e.g. name = "{example}", got {name!r}.')
-    return name
+        raise InvalidValue(f'name must be a text, e.g. name = "{example}", got {quoted(name)}.')
+    return check_text("name", name)
 
 
 def _text(table: Mapping[str, Any], key: str, default: str) -> str:
-    value = table.get(key, default)
-    if not isinstance(value, str):
-        raise InvalidValue(f"{key} must be a text, got {value!r}.")
-    return value
+    return check_text(key, table.get(key, default))
 
 
 def _listed(value: Any, key: str) -> list[Any]:
     if not isinstance(value, list) or not value:
-        raise InvalidValue(f"{key} must be a list with at least one entry, got {value!r}.")
+        raise InvalidValue(f"{key} must be a list with at least one entry, got {quoted(value)}.")
+    if len(value) > MOST_ENTRIES:
+        raise InvalidValue(f"{key} must have at most {MOST_ENTRIES:,} entries, got {len(value):,}.")
     return value
 
 

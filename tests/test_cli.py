@@ -12,8 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 import truant.lab.simulate as lab
-from truant import registry
+from truant import charts, registry
 from truant.cli import cli
+from truant.errors import InvalidValue
 from truant.lab.result import Simulation
 from truant.policies import policy_names
 
@@ -193,6 +194,41 @@ def test_an_interrupt_keeps_what_is_finished(monkeypatch, tmp_path):
     result = run(*MAR)
     assert result.exit_code == 130
     assert "before the first run was finished" in result.stderr
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), InvalidValue("The disk is full.")])
+def test_what_was_written_before_the_end_is_said(monkeypatch, tmp_path, error):
+    def failing(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(charts, "save_chart", failing)
+    runs = tmp_path / "runs.parquet"
+    result = run(*MAR, "--out", str(runs), "--chart", str(tmp_path / "chart.svg"))
+    assert runs.is_file()
+    if isinstance(error, KeyboardInterrupt):
+        assert (result.exit_code, result.stderr) == (130, f"Stopped after writing {runs}.\n")
+    else:
+        assert (result.exit_code, result.stderr) == (2, f"The disk is full. Written before: {runs}.\n")
+
+
+@pytest.mark.parametrize("output", ["> /dev/full", ">&-"])
+def test_an_output_that_cannot_be_printed_to(output):
+    command = f"{sys.executable} -m truant.cli worlds {output}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    if "full" in output:
+        assert (done.returncode, done.stderr) == (2, "Cannot print the result: No space left on device.\n")
+
+
+def test_compiled_code_is_needed():
+    done = subprocess.run(
+        [sys.executable, "-m", "truant.cli", *MAR],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "truant runs compiled code only; unset NUMBA_DISABLE_JIT.\n"
 
 
 @pytest.mark.parametrize(

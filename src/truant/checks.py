@@ -33,6 +33,7 @@ def _demand(holds: object, sentence: str) -> None:
 
 def check_world(world: World, pulls: int = 20_000) -> None:
     """True means, gaps, draws and the revealed twin fit together."""
+    _demand(isinstance(world, World), f"A world must be a World, got {type(world).__name__}.")
     setting = world.setting
     _demand(world.means.shape == (setting.arms,), f"means must have shape ({setting.arms},).")
     _demand(np.all(np.isfinite(world.means)), "means must be finite.")
@@ -191,6 +192,7 @@ def _score_once(
 
 def check_index(index: Index, horizon: int = 1000) -> None:
     """The z are usable; the choice is an arm, reproducible, as likely as `probabilities` says, whatever the values."""
+    _demand(isinstance(index, Index), f"An index must be an Index, got {type(index).__name__}.")
     rng = np.random.default_rng(0)
     for linear in (True, False):
         z_grid = index.z_grid(linear)

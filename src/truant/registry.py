@@ -12,6 +12,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -68,23 +69,13 @@ class Part:
         for name in parameters:
             if name not in self.parameters:
                 raise unknown(f"parameter of {self.kind} {self.name!r}:", name, self.parameters)
-        with self._named() if self.package else contextlib.nullcontext():
+        with _blamed(f"{self.words} cannot be built") if self.package else contextlib.nullcontext():
             built = self.factory(*arguments, **parameters)
         wanted = self.kind.capitalize()
         if not isinstance(built, getattr(importlib.import_module(ROOMS[self.kind]), wanted)):
             article = "an" if wanted[0] in "AI" else "a"
             raise InvalidValue(f"{self.words} must build {article} {wanted}, got {type(built).__name__}.")
         return built
-
-    @contextmanager
-    def _named(self) -> Iterator[None]:
-        """What the code of another package raises is said with its name."""
-        try:
-            yield
-        except TruantError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise InvalidValue(f"{self.words} cannot be built: {said(error)}.") from error
 
 
 def find(kind: str, name: str) -> Part:
@@ -137,21 +128,42 @@ def described(
             problems.append(f"{what} cannot be used: a name is {FIT_NAME}.")
         else:
             try:
-                with contextlib.redirect_stdout(sys.stderr):
+                with _blamed(f"{what} cannot be used"):
                     found.append(describe(_tried(find(kind, name))))
             except TruantError as error:
                 problems.append(str(error))
-            except (Exception, SystemExit) as error:
-                problems.append(f"{what} cannot be used: {said(error)}.")
-            except KeyboardInterrupt as error:
-                if _from_a_signal(error):
-                    raise
-                problems.append(f"{what} cannot be used: {said(error)}.")
     return found, problems
+
+
+def package_at_fault(error: BaseException) -> str | None:
+    """The package of a part in whose code an error was raised; None if it was raised elsewhere."""
+    points = [point for room in ROOMS.values() for point in offered_points(room)[0]]
+    packages = {point.value.partition(":")[0].partition(".")[0]: package_of(point) for point in points}
+    for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
+        module = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if module in packages and module != "truant":
+            return packages[module]
+    return None
+
+
+@contextmanager
+def _blamed(sentence: str) -> Iterator[None]:
+    """Whatever the code of another package raises is said in one sentence; what it prints does not get among JSON."""
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    except TruantError:
+        raise
+    except BaseException as error:  # some packages end a process by errors of their own kind
+        if isinstance(error, KeyboardInterrupt) and _from_a_signal(error):
+            raise
+        raise InvalidValue(f"{sentence}: {said(error)}.") from error
 
 
 def _from_a_signal(error: KeyboardInterrupt) -> bool:
     """Whether the handler of a signal raised it, which is truant's own, and not the code of a part."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # which leaves no trace
+        return True
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     return str(frame.f_globals.get("__name__")).startswith("truant.")
 
@@ -166,18 +178,13 @@ def _tried(part: Part) -> Part:
 def _loaded(kind: str, point: EntryPoint) -> Part:
     """What another package offers; whatever is wrong with it is said in one sentence."""
     what = f"The {kind} {point.name!r} of {package_of(point)}"
-    try:
-        with contextlib.redirect_stdout(sys.stderr):  # standard output may be JSON
-            factory: Factory = point.load()
-    except (Exception, SystemExit) as error:
-        raise InvalidValue(f"{what} cannot be loaded: {said(error)}.") from error
+    with _blamed(f"{what} cannot be loaded"):
+        factory: Factory = point.load()
     if not callable(factory):
         raise InvalidValue(f"{what} must be a class or function, got {type(factory).__name__}.")
     part = Part(kind, point.name, factory, package_of(point))
-    try:
+    with _blamed(f"{what} must have parameters that can be read"):
         _ = part.parameters
-    except Exception as error:
-        raise InvalidValue(f"{what} must have parameters that can be read: {said(error)}.") from error
     return part
 
 

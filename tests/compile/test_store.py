@@ -221,3 +221,11 @@ def test_the_users_own_cache_folder_is_the_default(monkeypatch, tmp_path):
         warnings.simplefilter("error")
         assert store.cache_folder() == Path(tmp_path / "home" / "compiled")
     store.cache_folder.cache_clear()
+
+
+def test_a_file_larger_than_all_may_be_is_not_read(tmp_path, monkeypatch):
+    path = tmp_path / "huge.bin"
+    store.write(path, b"x" * 200)
+    assert store.read(path) is not None
+    monkeypatch.setattr(store, "MOST_BYTES", 200)
+    assert store.read(path) is None

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from tests.worlds.visits import COLUMNS, VISITS, check_share, pulled, real, visits
 from truant import checks, theory
 from truant.cli import cli
+from truant.errors import InvalidValue
 from truant.lab.simulate import simulate
 from truant.logs.read import read
 from truant.worlds import from_table, make
@@ -180,3 +181,15 @@ def test_the_command_line_takes_a_file_and_its_columns() -> None:
     refused = CliRunner().invoke(cli, ["simulate", *words, "--set", "arm=mial"])
     assert refused.exit_code == 2
     assert "did you mean 'mail'?" in refused.output
+
+
+def test_a_url_is_refused_without_showing_its_password() -> None:
+    with pytest.raises(InvalidValue, match="reads one file of this machine, no URL") as refused:
+        from_table("postgres://u:s3cret@host/db::visits", arm="a", outcome="y")
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", [".", "logs/*.parquet"])
+def test_what_is_not_one_file_is_refused(name: str) -> None:
+    with pytest.raises(InvalidValue, match=r"reads one file, and '.*' is none; name a file"):
+        from_table(name, arm="a", outcome="y")

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from truant.cli.base import as_json, cli, console, number, numbers, say
+from truant.cli.base import as_json, cli, console, number, numbers, say, wrote
 
 
 def _complete_assumptions(
@@ -145,8 +145,8 @@ def analyze(
         encoding=encoding,
         partitioned=partitioned,
     )
-    written = [result.save(out)] if out else []
-    written += [result.report(html)] if html else []
+    written = [wrote(result.save(out))] if out else []
+    written += [wrote(result.report(html))] if html else []
     if as_json:
         click.echo(json.dumps(result.summary(), indent=2))
     else:

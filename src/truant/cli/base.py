@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -31,19 +32,44 @@ class Commands(click.Group):
             with interruptible():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
-            exit_stopped("Stopped; nothing was written.")
+            before = _written(ctx)
+            exit_stopped(f"Stopped after writing {before}." if before else "Stopped.")
         except MemoryError:
             _refuse(
                 ctx, InvalidValue("This needs more memory than there is; ask for fewer arms, levels or runs.")
             )
+        except OSError as error:  # standard output is closed, or its disk is full
+            if isinstance(error, BrokenPipeError):
+                raise
+            _refuse(ctx, InvalidValue(f"Cannot print the result: {error.strerror or error}."))
         except (TruantError, click.UsageError) as error:
             if isinstance(error, click.UsageError) and not ctx.meta["truant.json"]:
                 # click says it well, with a hint at --help, and quotes what was typed
                 raise click.UsageError(visible(error.format_message()), ctx=error.ctx) from None
             _refuse(ctx, error)
+        except Exception as error:
+            from truant.plugins import said
+            from truant.registry import package_at_fault
+
+            package = package_at_fault(error)
+            if package is None:
+                raise
+            _refuse(ctx, InvalidValue(f"A part of {package} failed: {said(error)}."))
+
+
+def wrote(path: Path) -> Path:
+    """Note that an output of the command is there: whatever happens later, its end says so."""
+    click.get_current_context().meta.setdefault("truant.written", []).append(path)
+    return path
+
+
+def _written(ctx: click.Context) -> str:
+    return ", ".join(visible(str(path)) for path in ctx.meta.get("truant.written", []))
 
 
 def _refuse(ctx: click.Context, error: TruantError | click.UsageError) -> NoReturn:
+    if isinstance(error, TruantError) and _written(ctx):
+        error = error.advising(f"Written before: {_written(ctx)}.")
     if isinstance(error, click.UsageError):
         document = problem_document("Invalid usage", 400, visible(error.format_message()))
     else:
@@ -91,9 +117,14 @@ def say(sentence: str, *, err: bool = False) -> None:
     click.echo(visible(sentence), err=err)
 
 
+def is_terminal() -> bool:
+    """Whether a person sees what is printed."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def console() -> Console:
     """Where tables are printed."""
     from rich.console import Console
 
     # what is piped or kept in a file has no width: leave nothing out
-    return Console() if sys.stdout.isatty() else Console(width=200)
+    return Console() if is_terminal() else Console(width=200)

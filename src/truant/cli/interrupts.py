@@ -13,12 +13,14 @@ import click
 
 from truant.text import visible
 
-_received = int(signal.SIGINT)  # the signal that came last; KeyboardInterrupt does not say
+_received: int = signal.SIGINT  # the signal that came last; KeyboardInterrupt does not say
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Within the block SIGTERM, as from a scheduler, does what Ctrl-C does; a signal that is ignored stays so."""
+    global _received
+    _received = signal.SIGINT
     before = {}
     for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
         if signal.getsignal(number) == usual:

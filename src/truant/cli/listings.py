@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
-from truant.cli.base import as_json, cli, console, say
+from truant.cli.base import as_json, cli, console, is_terminal, say
 from truant.documents import document
 from truant.text import visible
 
@@ -90,7 +89,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
         needs = f" Needs {row['needs']}." if row.get("needs") else ""
         lines.append(Text.assemble(visible(row["summary"] + needs), "  ", (visible(settings), "dim")))
     width = max(len(row["name"]) for row in rows)
-    if not sys.stdout.isatty():  # one line each, however long
+    if not is_terminal():  # one line each, however long
         for row, line in zip(rows, lines, strict=True):
             say(f"{row['name']:<{width}}  {line.plain.rstrip()}")
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from truant.cli.base import as_json, cli, console, integer, say
+from truant.cli.base import as_json, cli, console, integer, say, wrote
 from truant.cli.interrupts import exit_stopped
 
 if TYPE_CHECKING:
@@ -139,9 +139,9 @@ def _default_policies(world: Spec) -> list[str]:
 def _write(simulation: Simulation, out: Path | None, chart: Path | None, log: bool) -> list[Path]:
     written = []
     if out:
-        written.append(simulation.save(out))
+        written.append(wrote(simulation.save(out)))
     if chart:
         from truant.charts import save_chart
 
-        written.append(save_chart(simulation.chart(log=log), chart))
+        written.append(wrote(save_chart(simulation.chart(log=log), chart)))
     return written

@@ -14,6 +14,7 @@ from truant.compile.complaint import in_one_sentence
 from truant.compile.marks import LEAN, OPTIONS, Function
 from truant.compile.reach import Reach, copy_of
 from truant.compile.store import CompiledCode
+from truant.errors import InvalidValue
 
 
 def link(template: Function, **parts: Any) -> Function:
@@ -26,6 +27,8 @@ def link(template: Function, **parts: Any) -> Function:
 
 @functools.cache
 def _link(template: Callable[..., Any], parts: tuple[tuple[str, type, Any], ...]) -> Callable[..., Any]:
+    if numba.config.DISABLE_JIT:
+        raise InvalidValue("truant runs compiled code only; unset NUMBA_DISABLE_JIT.")
     written = cast(FunctionType, template)
     names = {**written.__globals__, **{name: part for name, _, part in parts}}
     reach = Reach.of(written, names)

@@ -90,7 +90,7 @@ def read(path: Path) -> bytes | None:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(handle, "rb") as file:
             status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or not _private(status):
+            if not stat.S_ISREG(status.st_mode) or not _private(status) or status.st_size > MOST_BYTES:
                 return None
             whole = file.read()
     except OSError:

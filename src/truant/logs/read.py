@@ -70,7 +70,7 @@ def read(
     time : column that says when a row was: dates, moments, ISO texts or numbers.
     """
     switch("minimize", minimize)
-    if decimal not in (".", ","):
+    if not isinstance(decimal, str) or decimal not in (".", ","):
         raise InvalidValue(f"decimal must be '.' or ',', got {decimal!r}.")
     with closing(find(data, encoding=encoding, partitioned=partitioned)) as source:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -167,4 +168,6 @@ def shown(value: Any, between: str = "–") -> str:
     """A parameter's value in words; a range as its two ends."""
     if isinstance(value, list | tuple):
         return between.join(shown(item, between) for item in value)
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return re.sub(r"://[^/@\s]*@", "://", str(value))  # a URL may hold a password

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import glob
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -130,6 +132,10 @@ def replay_of(
 def _found(data: str | os.PathLike[str]) -> tuple[str, Stamp]:
     """The file, with what tells whether it has changed since it was read."""
     name = os.fspath(data)
+    if re.match(r"\s*\w[\w+.-]+:/", name):  # not quoted: a URL may hold a password
+        raise InvalidValue(
+            "A world of a table reads one file of this machine, no URL; write the rows to a file first."
+        )
     path = Path(name).expanduser().absolute()
     try:
         there = path.is_file()
@@ -138,6 +144,8 @@ def _found(data: str | os.PathLike[str]) -> tuple[str, Stamp]:
             f"The file {name[:60]!r} cannot be read: {error.strerror}; check the path."
         ) from None
     if not there:
+        if path.exists() or glob.has_magic(name):
+            raise InvalidValue(f"A world of a table reads one file, and {name!r} is none; name a file.")
         raise InvalidValue(f"The file {name!r} does not exist; check the path.")
     if not path.name.lower().endswith(CSV + PARQUET):
         raise InvalidValue(f"The file name must end in {', '.join(CSV + PARQUET)}, got {name!r}.")

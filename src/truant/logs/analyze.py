@@ -59,7 +59,7 @@ def analyze(
     levels : the values of a discrete outcome; found out unless given.
     missing_values : further values that mean missing, e.g. -99, beside NULL, NaN, blank, and in any case NA, N/A, NaN,
         null and None.
-    only_missing_values : values that mean missing instead, beside NULL and NaN.
+    only_missing_values : values that mean missing instead, beside NULL, NaN and blank.
     decimal : the decimal sign of numbers that are text, "." or ",".
     observed : a column that says whether the outcome was observed.
     expected_split : the share of units that each arm should have, in the order of the arms.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from truant.errors import InvalidValue
@@ -16,8 +16,8 @@ from truant.tables.request import Request
 MOST_GROUPS = 50
 
 
-def check_types(request: Request, picked: Any) -> None:
-    """Numbers where numbers are needed, plain values elsewhere."""
+def check_types(request: Request, picked: Any, durations: Collection[str] = ()) -> None:
+    """Numbers where numbers are needed, plain values elsewhere; `durations` look like numbers and are none."""
     numeric = {
         "outcome",
         "observed",
@@ -26,12 +26,22 @@ def check_types(request: Request, picked: Any) -> None:
     for role, name in request.names().items():
         kind = picked[role].type()
         fits = kind.is_numeric() or kind.is_boolean() or kind.is_string() or kind.is_null()
+        if role in numeric and name in durations:
+            raise InvalidValue(dates(name, "got a duration"))
         if role in numeric and (kind.is_temporal() or kind.is_interval()):
             raise InvalidValue(dates(name, f"got {kind}"))
         if role in numeric and not fits:
-            raise InvalidValue(f"Column {name!r} must be numbers, got {kind}; name another column.")
+            raise InvalidValue(
+                f"Column {name!r} must be numbers, got {_plain_type(kind)}; name another column."
+            )
         if kind.is_nested():
             raise InvalidValue(f"Column {name!r} must hold plain values, got {kind}; name another column.")
+
+
+def _plain_type(kind: Any) -> str:
+    """The type as the database calls it, where Ibis does not know it."""
+    raw = getattr(kind, "raw_type", None)
+    return str(getattr(raw, "sql", lambda: kind)()).lower() if kind.is_unknown() else str(kind)
 
 
 def check_finite(outcome: str, low: float, high: float) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from truant.errors import InvalidValue
-from truant.logs.values import Rules
+from truant.logs.values import Rules, single_precision
 
 Literal = str | int | float | bool
 SIGNS = {
@@ -102,7 +102,8 @@ def _sides(name: str, column: Any, value: Literal, rules: Rules) -> tuple[Any, A
         )
     if kind.is_integer() and isinstance(value, int) and not isinstance(value, bool):
         return rules.known(column), value  # as numbers with a point, large ones would lose digits
-    return rules.number_or_word(column), float(value)
+    number = float(value)
+    return rules.number_or_word(column), single_precision(number) if kind.is_float32() else number
 
 
 def _moments(name: str, column: Any, value: Literal, rules: Rules) -> tuple[Any, Any]:

@@ -35,6 +35,7 @@ class OpenFiles:
     untyped: bool  # text only, in which numbers are to be recognised
     explain: Callable[[Exception], TruantError | None]
     clean_up: Callable[[], None]
+    durations: frozenset[str] = frozenset()  # columns of time spans, which DuckDB takes for whole numbers
 
 
 def find_files(name: str) -> list[str]:
@@ -95,6 +96,7 @@ def open_files(files: Sequence[str], encoding: str | None, partitioned: bool) ->
         untyped,
         lambda error: explained(error, csvs),
         lambda: shutil.rmtree(folder, ignore_errors=True),
+        frozenset() if untyped else _durations(paths),
     )
 
 
@@ -119,6 +121,14 @@ def _parquet_query(
         f"union_by_name = {str(len(paths) > 1).lower()}"
     )
     return f"SELECT * FROM read_parquet([{listed}], {options})", columns[0]
+
+
+def _durations(paths: Sequence[str]) -> frozenset[str]:
+    import pyarrow
+    from pyarrow import parquet
+
+    fields = (field for path in paths for field in parquet.read_schema(path))
+    return frozenset(field.name for field in fields if pyarrow.types.is_duration(field.type))
 
 
 def _found(path: Path) -> list[str]:

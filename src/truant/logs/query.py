@@ -65,20 +65,29 @@ def tidy(
     picked = picked.mutate(
         **numbers
     )  # a step of its own: texts are read once, however often the number is used
+
+    def unread(role: str, read: Any) -> Any | None:
+        """What was not read as a number; numbers that mean missing are written plainly, so that Python knows them."""
+        text, listed = (
+            rules.unread(picked[role], read),
+            rules.listed(picked[role], forms.get(role, PLAIN)),
+        )
+        return text if listed is None else ibis.coalesce(listed, text)
+
     keys = {"arm": picked.arm}
     details = {}
     for i, part in enumerate(request.mediators):
         role = f"mediator_{i}"
         keys[role] = _class_of(picked[f"number_{role}"], cuts[i].points) if part.classes else picked[role]
         if part.classes:
-            details[f"unread_{role}"] = rules.unread(picked[role], picked[f"number_{role}"].notnull())
+            details[f"unread_{role}"] = unread(role, picked[f"number_{role}"].notnull())
     clean = picked.number_outcome
     is_text = picked.outcome.type().is_string()
     outcomes = {
         "outcome": clean if is_text else rules.number(picked.outcome, but_for_nan=True),
         "clean": clean,
     }
-    details["unread_outcome"] = rules.unread(picked.outcome, clean.notnull())
+    details["unread_outcome"] = unread("outcome", clean.notnull())
     if request.observed is not None:
         seen = picked.number_observed
         outcomes = {name: ibis.ifelse(seen == 1, outcome, None) for name, outcome in outcomes.items()}

@@ -59,7 +59,7 @@ def read(
     range : lowest and highest outcome that can be; those seen unless given.
     missing_values : what else means missing in any of these columns, beside NULL, NaN, blank, and in any case NA, N/A,
         NaN, null and None.
-    only_missing_values : what means missing instead, beside NULL and NaN.
+    only_missing_values : what means missing instead, beside NULL, NaN and blank.
     decimal : the decimal sign of numbers that are text, "." or ",".
     minimize : the best arm is the one with the lowest mean.
     filter : which rows to keep, as in "country = 'DE' and age >= 18"; of several, all must be true.
@@ -97,7 +97,7 @@ def _reduced(
     tree = parse(filters, source.columns)
     names = request.names() | filter_columns(tree)
     picked = source.pick({role: source.columns.index(name) for role, name in names.items()})
-    check_types(request, picked)
+    check_types(request, picked, source.durations)
     if request.levels is None and request.range is None and picked.outcome.type().is_boolean():
         request = replace(request, levels=(0.0, 1.0))
     rows_kept = Kept(picked) if tree is None else keep(source, picked, tree, filters, rules)

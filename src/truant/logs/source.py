@@ -43,6 +43,7 @@ class Source:
     untyped: bool = False  # all is text, as in CSV and SQLite
     has_header: bool = False  # the names of the columns are the first line of a file
     borrowed: bool = False  # the connection is the user's
+    durations: frozenset[str] = frozenset()  # columns of time spans that look like numbers
     explain: Explain = lambda error: None  # what a reader's error means, if it is about the form of the files
     clean_up: Callable[[], None] = lambda: None
 
@@ -124,9 +125,10 @@ def _files(text: str, encoding: str | None, partitioned: bool) -> Source:
         repr(text),
         found.columns,
         found.backend,
-        lambda wanted: _pick(found.table, wanted),
+        lambda wanted: _null_typed(_pick(found.table, wanted)),
         untyped=found.untyped,
         has_header=found.untyped,
+        durations=found.durations,
         explain=found.explain,
         clean_up=found.clean_up,
     )
@@ -158,6 +160,14 @@ def _sqlite_table(name: str, table: ir.Table, sqlite: Any, borrowed: bool) -> So
 
 def _pick(table: ir.Table, wanted: Mapping[str, int]) -> ir.Table:
     return table.select(**{name: table[table.columns[position]] for name, position in wanted.items()})
+
+
+def _null_typed(table: ir.Table) -> ir.Table:
+    """Columns of Parquet without any value as numbers: Ibis does not know DuckDB's type for them."""
+    import ibis
+
+    unknown = [name for name, kind in table.schema().items() if kind.is_unknown() and "NULL" in str(kind)]
+    return table.mutate(**dict.fromkeys(unknown, ibis.null("float64")))
 
 
 def _without_nan(table: ir.Table) -> ir.Table:

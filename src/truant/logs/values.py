@@ -7,11 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from truant.errors import InvalidValue
 from truant.logs.forms import NUMBER, PLAIN, WORDS, Form
 from truant.tables.words import MARKERS, NO, YES
 
 BLANKS = " \t\n\r\v\f"  # around texts they do not count; what databases strip
+LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,11 @@ class Rules:
         given = _texts("missing_values", missing_values)
         if only_missing_values is not None:
             given = (*_texts("only_missing_values", only_missing_values), *given)
-        numbers = (number_of(text) for text in given)
-        any_case = MARKERS if only_missing_values is None else ()
-        return cls(tuple(n for n in numbers if n is not None), given, any_case, backend)
+        numbers = [number for text in given if (number := number_of(text)) is not None]
+        any_case = MARKERS if only_missing_values is None else ("",)
+        # in a column of single precision, -99.9 is another number
+        singles = [single_precision(number) for number in numbers]
+        return cls(tuple(dict.fromkeys([*numbers, *singles])), given, any_case, backend)
 
     def is_missing(self, value: object) -> bool:
         """Whether a value that came to Python is missing."""
@@ -70,9 +75,22 @@ class Rules:
             value = (column.cast("int32") if kind.is_boolean() else column).cast("float64")
             can_be_nan = kind.is_floating() and not but_for_nan
             conditions = [value.isnan()] if can_be_nan else []
-        if self.numbers:
+        if self._can_be_listed(kind, form):
             conditions.append(value.isin(self.numbers))
         return _null_where(conditions, value)
+
+    def listed(self, column: Any, form: Form) -> Any | None:
+        """As plain text, the number that was listed as missing where the column has it in another form, as -99,00."""
+        import ibis
+
+        if form == PLAIN or not column.type().is_string() or not self._can_be_listed(column.type(), form):
+            return None
+        value = self._parsed(column, form)
+        return ibis.ifelse(value.isin(self.numbers), value.cast("string"), None)
+
+    def _can_be_listed(self, kind: Any, form: Form) -> bool:
+        """Whether the column can hold numbers that mean missing: `no` and `false` are not the number 0."""
+        return bool(self.numbers) and not form.words and not kind.is_boolean()
 
     def unread(self, column: Any, read: Any, always: bool = False) -> Any | None:
         """As text, what was not read: a marker or no number; None where that can only be NULL and NaN."""
@@ -120,8 +138,8 @@ class Rules:
         if form.words:
             word = text.lower()
             return ibis.cases((word.isin(YES), 1), (word.isin(NO), 0)).cast("float64")
-        if self.backend == "duckdb":
-            return text.try_cast("float64").nullif(float("nan"))  # where NaN equals NaN
+        if self.backend == "duckdb":  # where NaN equals NaN; 1_000 would be a number
+            return ibis.ifelse(text.contains("_"), None, text).try_cast("float64").nullif(float("nan"))
         # a cast would fail on the first text, or make it 0
         return ibis.ifelse(text.re_search(NUMBER), text, None).cast("float64")
 
@@ -129,10 +147,15 @@ class Rules:
 def number_of(value: Any) -> float | None:
     """The number that a plain value or text is; None if it is none."""
     try:
-        number = float(value)
+        number = float("nan" if isinstance(value, str) and ("_" in value or not value.isascii()) else value)
     except (TypeError, ValueError, OverflowError):
         return None
     return None if math.isnan(number) else number
+
+
+def single_precision(number: float) -> float:
+    """The nearest number that a column of single precision can hold."""
+    return float(np.float32(number)) if abs(number) <= LARGEST_SINGLE else number
 
 
 def _null_where(conditions: list[Any], value: Any) -> Any:
@@ -147,6 +170,10 @@ def _null_where(conditions: list[Any], value: Any) -> Any:
 
 
 def _texts(name: str, values: object) -> tuple[str, ...]:
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+    try:
+        each = () if isinstance(values, str | bytes) else iter(values)  # type: ignore[call-overload]
+    except TypeError:  # an array of no dimension is iterable by its class alone
+        each = ()
+    if each == ():
         raise InvalidValue(f"{name} must be a list of values, got {values!r}.")
-    return tuple(dict.fromkeys(str(value).strip() for value in values))
+    return tuple(dict.fromkeys(str(value).strip() for value in each))

@@ -31,10 +31,10 @@ def test_a_new_or_empty_folder_is_marked(tmp_path):
             "it is a symbolic link",
         ),
         (lambda at: at.symlink_to("nowhere"), "it is a symbolic link"),
-        (lambda at: os.mkfifo(at), "it is a file"),
+        (lambda at: os.mkfifo(at), "it is a named pipe"),
         (lambda at: output_folder(at, "sweep"), "something else than a reproduction"),
         (lambda at: (at.mkdir(), (at / ".truant").write_text("")), "something else than a reproduction"),
-        (lambda at: (at.mkdir(), (at / ".truant").mkdir()), "its .truant is no ordinary file"),
+        (lambda at: (at.mkdir(), (at / ".truant").mkdir()), "its .truant is a folder"),
     ],
 )
 def test_other_folders_are_refused_before_the_work(tmp_path, make, reason, monkeypatch):

@@ -1,6 +1,7 @@
 """The folder of the results: one sweep at a time, and nothing of others is overwritten."""
 
 import errno
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import truant
 from tests.sweeps.studies import MANY_TASKS, TEXT
 from truant.errors import InvalidValue, UnknownName
 from truant.files import locked, output_folder
+from truant.sweeps import sweep as lab
 from truant.sweeps.folder import results_folder
 from truant.sweeps.study_file import read_study
 
@@ -118,5 +120,57 @@ def test_a_full_disk_is_said_and_nothing_is_lost(study, monkeypatch):
         real(self, *arguments, **named)
 
     monkeypatch.setattr(Path, "mkdir", full)
-    with pytest.raises(InvalidValue, match=r"folder of results: No space left on device; choose another\."):
+    with pytest.raises(
+        InvalidValue, match=r"its parts/\w\w cannot be made \(No space left on device\); choose another\."
+    ):
         truant.sweep(study)
+
+
+def test_odd_things_in_the_folder_are_named(study, tmp_path):
+    folder = results_folder(read_study(study), tmp_path / "out")
+    (folder / ".lock").symlink_to(tmp_path / "far")
+    with pytest.raises(InvalidValue, match=r"its \.lock is a symbolic link; choose another\.$"):
+        truant.sweep(study, out=folder)
+    (folder / ".lock").unlink()
+    (folder / "parts").touch()
+    with pytest.raises(
+        InvalidValue, match=r"out' as the folder of results: its parts is a file; choose another\.$"
+    ):
+        truant.sweep(study, out=folder)
+
+
+def test_parts_that_may_not_be_listed_are_refused(study, tmp_path, monkeypatch):
+    def closed(self):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", closed)
+    with pytest.raises(
+        InvalidValue, match=r"its parts cannot be read \(Permission denied\); choose another\.$"
+    ):
+        truant.sweep(study, out=tmp_path / "out")
+
+
+def test_a_folder_that_is_removed_during_the_sweep(tmp_path, monkeypatch):
+    """It is not made again: without its marker it would be taken for somebody else's."""
+    out, work = tmp_path / "out", lab.work
+
+    def removing(*arguments):
+        shutil.rmtree(out)
+        return work(*arguments)
+
+    monkeypatch.setattr(lab, "work", removing)
+    study = {"runs": 1, "horizon": 20, "policies": ["naive-ucb"], "worlds": ["mcar"]}
+    with pytest.raises(
+        InvalidValue, match=r"out' was removed or renamed while the sweep .*run the sweep again\.$"
+    ):
+        truant.sweep(study, out=out, workers=1)
+    assert not out.exists()
+
+
+def test_an_out_that_cannot_be_shown(study):
+    class Unspeakable:
+        def __repr__(self):
+            raise RuntimeError("not to be shown")
+
+    with pytest.raises(InvalidValue, match="A folder is needed, got a value of type Unspeakable"):
+        truant.sweep(study, out=Unspeakable())

@@ -1,9 +1,12 @@
 """What is done is kept under a name for all that decides it, and is not done again."""
 
+import errno
 import itertools
 import json
+import os
 from dataclasses import replace
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
@@ -108,6 +111,86 @@ def test_a_part_that_was_edited_or_exchanged_is_made_again(study, whole, counted
     assert sum(len(task.policies) for task in counted) == 6
     assert again.results.read_bytes() == whole.results.read_bytes()
     assert again.rows == whole.rows
+
+
+SMALL = {"runs": 3, "horizon": 20, "policies": ["naive-ucb"], "worlds": ["mcar"]}
+
+
+@pytest.fixture
+def part(tmp_path):
+    """The only part of a finished sweep."""
+    (path,) = truant.sweep(SMALL, out=tmp_path / "out").folder.glob("parts/*/*.parquet")
+    return path
+
+
+def _resaved(path, table, metadata):
+    pq.write_table(table.replace_schema_metadata({b"truant": metadata}), path)
+
+
+def test_a_part_with_endless_metadata_is_made_again(part, counted):
+    whole = part.read_bytes()
+    _resaved(part, pq.read_table(part), b"[" * 100_000)
+    truant.sweep(SMALL, out=part.parents[2])
+    assert len(counted) == 1
+    assert len(part.read_bytes()) == len(whole)
+
+
+def test_a_part_with_too_many_rows_is_not_read(part, counted, monkeypatch):
+    table = pq.read_table(part)
+    _resaved(part, pa.concat_tables([table, table]), table.schema.metadata[b"truant"])
+    read, rows = pq.ParquetFile.read, []
+
+    def counting(self, *arguments, **named):
+        rows.append(self.metadata.num_rows)
+        return read(self, *arguments, **named)
+
+    monkeypatch.setattr(pq.ParquetFile, "read", counting)
+    truant.sweep(SMALL, out=part.parents[2])
+    assert (len(counted), rows) == (1, [3])
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda at: at.mkdir(), "a folder"),
+        (lambda at: os.mkfifo(at), "a named pipe"),
+        (lambda at: at.symlink_to("elsewhere"), "a symbolic link"),
+    ],
+)
+def test_what_is_in_place_of_a_part_is_refused_before_the_runs(part, counted, make, kind):
+    part.unlink()
+    make(part)
+    with pytest.raises(InvalidValue, match=rf"out' as the .*: its parts/\w\w/\w+\.parquet is {kind}; choose"):
+        truant.sweep(SMALL, out=part.parents[2])
+    assert counted == []
+
+
+@pytest.mark.parametrize("kind", ["a symbolic link", "a file"])
+def test_what_is_in_place_of_a_folder_of_parts_is_refused_before_the_runs(part, counted, tmp_path, kind):
+    """A link to a folder of somebody else's is not followed: nothing is removed or written there."""
+    foreign = tmp_path / "foreign"
+    part.parent.rename(foreign)
+    leftover = foreign / f".truant-{'0a' * 16}.part"
+    leftover.touch()
+    before = sorted(foreign.iterdir())
+    part.parent.symlink_to(foreign) if kind == "a symbolic link" else part.parent.touch()
+    with pytest.raises(
+        InvalidValue, match=rf"out' as the folder of results: its parts/\w\w is {kind}; choose"
+    ):
+        truant.sweep(SMALL, out=part.parents[2])
+    assert (sorted(foreign.iterdir()), counted) == (before, [])
+
+
+def test_a_part_that_may_not_be_read_is_refused_before_the_runs(part, counted, monkeypatch):
+    def closed(*arguments, **named):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(pq, "ParquetFile", closed)
+    with pytest.raises(
+        InvalidValue, match=r"its parts/\w\w/\w+\.parquet cannot be read \(Permission denied\)"
+    ):
+        truant.sweep(SMALL, out=part.parents[2])
+    assert counted == []
 
 
 def test_how_runs_are_kept_does_not_decide_their_numbers():

@@ -2,17 +2,19 @@
 
 from truant.files.folders import locked, output_folder, unfit_folder
 from truant.files.inputs import named_files
-from truant.files.outputs import CHARTS, TABLES, check_outputs, output_path
+from truant.files.outputs import CHARTS, TABLES, check_outputs, kind_of, output_path, refuse_unwritable
 from truant.files.writing import remove_unfinished, written_whole
 
 __all__ = [
     "CHARTS",
     "TABLES",
     "check_outputs",
+    "kind_of",
     "locked",
     "named_files",
     "output_folder",
     "output_path",
+    "refuse_unwritable",
     "remove_unfinished",
     "unfit_folder",
     "written_whole",

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from truant.errors import InvalidValue
+from truant.errors import InvalidValue, TruantError
 from truant.files.inputs import input_of
-from truant.files.outputs import refuse_unwritable
+from truant.files.outputs import kind_of, refuse_unwritable
 from truant.files.writing import is_unfinished, remove_unfinished, try_lock, written_whole
+from truant.text import quoted
 
 MARKER = ".truant"  # a file whose one line says what the folder holds, as in "truant sweep"
 
@@ -53,6 +54,7 @@ def unfit_folder(path: str | os.PathLike[str], reason: object) -> InvalidValue:
 @contextmanager
 def locked(folder: Path, kind: str) -> Iterator[Path]:
     """One process at a time in a folder; the system lets go of the lock if the process is killed."""
+    _refuse_odd(folder, ".lock")
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         handle = os.open(folder / ".lock", flags, 0o666)
@@ -64,8 +66,25 @@ def locked(folder: Path, kind: str) -> Iterator[Path]:
                 f"Another {kind} is at work in {os.fspath(folder)!r}; wait for it, or choose another folder."
             )
         yield folder
+    except (TruantError, OSError):
+        if not folder.is_dir():  # whatever was wrong, this is why
+            raise InvalidValue(
+                f"The folder {os.fspath(folder)!r} was removed or renamed while the {kind} was at work; "
+                f"run the {kind} again."
+            ) from None
+        raise
     finally:
         os.close(handle)
+
+
+def _refuse_odd(folder: Path, name: str) -> None:
+    """Raise InvalidValue if a name in the folder is there, and is no ordinary file."""
+    try:
+        status = (folder / name).lstat()
+    except OSError:
+        return
+    if not stat.S_ISREG(status.st_mode):
+        raise unfit_folder(folder, f"its {name} is {kind_of(status)}")
 
 
 def _checked(
@@ -73,7 +92,7 @@ def _checked(
 ) -> Path:
     """The folder, if it is fit; nothing is made yet."""
     if not isinstance(path, str | os.PathLike):
-        raise InvalidValue(f"A folder is needed, got {path!r}.")
+        raise InvalidValue(f"A folder is needed, got {quoted(path)}.")
     if not os.fspath(path):
         raise unfit_folder(path, "it has no name")
     folder = Path(path)
@@ -84,8 +103,7 @@ def _checked(
     except (OSError, ValueError) as error:  # ValueError: a NUL character
         raise unfit_folder(path, getattr(error, "strerror", error)) from None
     if not stat.S_ISDIR(status.st_mode):
-        link = stat.S_ISLNK(status.st_mode)
-        raise unfit_folder(path, "it is a symbolic link" if link else "it is a file")
+        raise unfit_folder(path, f"it is {kind_of(status)}")
     try:
         _refuse_foreign(folder, kind)
     except OSError as error:
@@ -100,8 +118,7 @@ def _checked(
 def _refuse_foreign(folder: Path, kind: str) -> None:
     """Raise InvalidValue if others made the folder, or truant for another kind of results."""
     marker = folder / MARKER
-    if marker.is_symlink() or (marker.exists() and not marker.is_file()):
-        raise unfit_folder(folder, f"its {MARKER} is no ordinary file")
+    _refuse_odd(folder, MARKER)
     if marker.exists():
         said = marker.read_bytes()[:100].decode(errors="replace").strip()
         if said != f"truant {kind}":

@@ -10,11 +10,13 @@ from pathlib import Path
 
 from truant.errors import InvalidValue
 from truant.files.inputs import input_of, same_file
+from truant.text import quoted
 
 CHARTS = (".png", ".svg", ".html")
 TABLES = (".parquet",)
 
 _KINDS = {
+    stat.S_IFDIR: "a folder",
     stat.S_IFLNK: "a symbolic link",
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
@@ -52,7 +54,7 @@ def output_path(path: str | os.PathLike[str], suffixes: Sequence[str], inputs: I
     inputs : paths and patterns of what was read.
     """
     if not isinstance(path, str | os.PathLike):
-        raise InvalidValue(f"A file name is needed, got {path!r}.")
+        raise InvalidValue(f"A file name is needed, got {quoted(path)}.")
     target, name = Path(path), os.fspath(path)
     if "\0" in name or len(os.fsencode(target.name)) > 255:
         raise InvalidValue(f"{name[:60]!r} cannot be a file name: it is too long, or has a NUL character.")
@@ -77,8 +79,7 @@ def refuse_unwritable(target: Path) -> None:
     if status is not None and stat.S_ISDIR(status.st_mode):
         raise InvalidValue(f"Cannot write {name!r}: it is a folder; name a file in it.")
     if status is not None and not stat.S_ISREG(status.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no ordinary file")
-        raise InvalidValue(f"Cannot write {name!r}: it is {kind}; name an ordinary file.")
+        raise InvalidValue(f"Cannot write {name!r}: it is {kind_of(status)}; name an ordinary file.")
     if not folder_there:
         folder = os.fspath(target.parent)
         if os.path.exists(folder):
@@ -90,6 +91,11 @@ def refuse_unwritable(target: Path) -> None:
         raise InvalidValue(
             f"Cannot write {name!r}: the file that is there is not writable; choose another name."
         )
+
+
+def kind_of(status: os.stat_result) -> str:
+    """What is there, in words."""
+    return "a file" if stat.S_ISREG(status.st_mode) else _KINDS.get(stat.S_IFMT(status.st_mode), "no file")
 
 
 def _why(target: Path, found: str) -> str:

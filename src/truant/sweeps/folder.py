@@ -21,8 +21,7 @@ def results_folder(study: Study, out: str | os.PathLike[str] | None) -> Path:
     path = file.with_name(f"{file.stem}-results") if out is None else out
     folder = output_folder(path, "sweep", FILES, tuple(_inputs(study, path)))
     parts = folder / PARTS
-    if parts.is_symlink() or (parts.exists() and not parts.is_dir()):
-        raise unfit_folder(folder, f"its {PARTS} is no folder")
+    KeptRuns(parts).check_folder(parts)
     return folder
 
 
@@ -32,9 +31,16 @@ def prepared(folder: Path, study: Study) -> KeptRuns:
     try:
         kept.folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise unfit_folder(folder, f"{error.strerror} ({kept.folder.name})") from None
-    for place in kept.folder.iterdir():
-        remove_unfinished(place)
+        raise unfit_folder(folder, f"its {PARTS} cannot be made ({error.strerror})") from None
+    try:
+        places = sorted(kept.folder.iterdir())
+    except OSError as error:
+        raise unfit_folder(folder, f"its {PARTS} cannot be read ({error.strerror})") from None
+    if not os.access(kept.folder, os.W_OK | os.X_OK):
+        raise unfit_folder(folder, f"its {PARTS} is not writable")
+    for place in places:
+        if not place.is_symlink():
+            remove_unfinished(place)
     target = folder / STUDY
     if study.source and not _same(target, study.file):
         with written_whole(target) as temporary:

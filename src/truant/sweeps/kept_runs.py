@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +18,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from truant.documents import METADATA, own_fields, parquet_metadata
-from truant.files import unfit_folder, written_whole
+from truant.errors import InvalidValue
+from truant.files import kind_of, refuse_unwritable, unfit_folder, written_whole
 from truant.spec import Spec
 from truant.sweeps.task import COLUMNS, Columns, Task
 
 KIND, SCHEMA_NUMBER = "sweep-part", 1  # of the document in the metadata
+_DAMAGED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)  # metadata of others
 SCHEMA = pa.schema([(name, pa.float64()) for name in COLUMNS])
 
 
@@ -35,8 +39,12 @@ class KeptRuns:
         return self.folder / key[:2] / f"{key}.parquet"
 
     def missing(self, task: Task) -> Task | None:
-        """What is left to do of a task; None if nothing is."""
+        """What is left to do of a task; None if nothing is. What could not be kept later is refused here."""
         left = tuple(policy for policy in task.policies if self.read(task, policy) is None)
+        for policy in left:
+            path = self.path(task.key(policy))
+            if path.parent.exists():
+                refuse_unwritable(path)
         return replace(task, policies=left) if left else None
 
     def write(self, task: Task, done: dict[Spec, Columns]) -> None:
@@ -44,10 +52,11 @@ class KeptRuns:
         for policy, columns in done.items():
             key = task.key(policy)
             path = self.path(key)
+            self.check_folder(path.parent)
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                path.parent.mkdir(exist_ok=True)  # no parents: a folder that was removed stays so
             except OSError as error:
-                raise unfit_folder(self.folder, error.strerror) from None
+                raise self._unfit(path.parent, f"cannot be made ({error.strerror})") from None
             table = pa.table(columns, schema=SCHEMA)
             named = parquet_metadata(KIND, SCHEMA_NUMBER, {"key": key, "checksum": _checksum(key, table)})
             with written_whole(path) as temporary:
@@ -62,18 +71,47 @@ class KeptRuns:
         """The columns of a policy's runs; None if they are not there, not whole, or not those of this key."""
         key = task.key(policy)
         path = self.path(key)
-        if not path.is_file():
+        if not self._is_there(path):
             return None
         try:
-            table = pq.ParquetFile(path, page_checksum_verification=True).read()
-            said = own_fields(json.loads(table.schema.metadata[METADATA]), KIND, SCHEMA_NUMBER)
-        except (OSError, pa.ArrowException, ValueError, LookupError, TypeError, AttributeError):
+            with pq.ParquetFile(path, page_checksum_verification=True) as file:
+                # before its rows are read, which may be any number
+                if file.metadata.num_rows != task.runs or not file.schema_arrow.equals(SCHEMA):
+                    return None
+                said = own_fields(json.loads(file.schema_arrow.metadata[METADATA]), KIND, SCHEMA_NUMBER)
+                table = file.read().replace_schema_metadata(None)
+        except PermissionError as error:
+            raise self._unfit(path, f"cannot be read ({error.strerror})") from None
+        except (OSError, pa.ArrowException, *_DAMAGED):
             return None
-        if table.num_rows != task.runs or not table.schema.equals(SCHEMA):
-            return None
-        table = table.replace_schema_metadata(None)
         whole = said == {"key": key, "checksum": _checksum(key, table)}
-        return table if whole else None
+        return table if whole and table.num_rows == task.runs else None
+
+    def check_folder(self, folder: Path) -> None:
+        """Raise InvalidValue if this is there and is no folder, such as a link to one of somebody else's."""
+        status = self._status(folder)
+        if status is not None and not stat.S_ISDIR(status.st_mode):
+            raise self._unfit(folder, f"is {kind_of(status)}")
+
+    def _is_there(self, path: Path) -> bool:
+        """Whether there is a file; raises InvalidValue if something else is in its place."""
+        self.check_folder(path.parent)
+        status = self._status(path)
+        if status is not None and not stat.S_ISREG(status.st_mode):
+            raise self._unfit(path, f"is {kind_of(status)}")
+        return status is not None
+
+    def _status(self, path: Path) -> os.stat_result | None:
+        try:
+            return path.lstat()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._unfit(path, f"cannot be read ({error.strerror})") from None
+
+    def _unfit(self, path: Path, fault: str) -> InvalidValue:
+        results = self.folder.parent
+        return unfit_folder(results, f"its {os.fspath(path.relative_to(results))} {fault}")
 
 
 def _checksum(key: str, table: Any) -> str:

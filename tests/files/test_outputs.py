@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import truant
 from truant.cli import cli
 from truant.errors import InvalidValue
-from truant.files import check_outputs
+from truant.files import check_outputs, output_folder
 from truant.logs import analyze as door
 from truant.logs.inputs import inputs_of
 
@@ -205,3 +205,45 @@ def test_files_with_brackets_in_their_names_are_no_patterns(own):
     (own.parent / "a[1].csv").write_text(ROWS)
     result = truant.analyze("a[1].csv", arm="arm", outcome="y")
     assert result.save("a1.csv").exists()
+
+
+def test_names_that_are_none_are_refused(own):
+    result = truant.analyze(own, arm="arm", outcome="y")
+    for name in ("\ud800.csv", "\ud800"):
+        with pytest.raises(
+            InvalidValue, match=r"^'\\ud800.* cannot be a file name: it has half of a character\.$"
+        ):
+            result.save(name)
+        with pytest.raises(InvalidValue, match="half of a character"):
+            output_folder(name, "sweep")
+    for name in ("x.csv/", "x.csv/.", f"{own}/"):
+        with pytest.raises(InvalidValue, match="it is the name of a folder; name a file"):
+            result.save(name)
+    assert os.listdir() == ["own.csv"]
+
+
+def test_a_working_folder_that_was_removed(own, tmp_path, monkeypatch, no_reading):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    study = tmp_path / "study.toml"
+    study.write_text('policies = ["naive-ucb"]\nworlds = ["mcar"]\n')
+    sentence = "The working folder was removed; change to another, or give full paths."
+    assert sentence in analyzed(own, "--out", "x.csv")
+    assert sentence in analyzed("own.csv", "--out", tmp_path / "x.csv")
+    assert sentence in refused("sweep", study, "--out", "out")
+
+
+def test_a_file_that_only_another_user_can_replace(tmp_path, monkeypatch):
+    target = tmp_path / "shared" / "x.csv"
+    target.parent.mkdir()
+    target.touch()
+    monkeypatch.setattr(os, "geteuid", lambda: 54_321)
+    check_outputs([(target, (".csv",))])
+    target.parent.chmod(0o1777)
+    with pytest.raises(
+        InvalidValue, match=r"is another user's, and only its owner can replace it in this folder; "
+    ):
+        check_outputs([(target, (".csv",))])
+    check_outputs([(target.with_name("new.csv"), (".csv",))])

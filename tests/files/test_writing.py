@@ -1,5 +1,6 @@
 """Files are written whole or not at all, and what killed writers left is removed."""
 
+import errno
 import os
 import resource
 import signal
@@ -152,3 +153,12 @@ def test_a_link_that_came_in_between_is_not_followed(tmp_path):
         temporary.write_text("new")
         target.symlink_to(far)
     assert (far.read_text(), target.is_symlink(), target.read_text()) == ("far", False, "new")
+
+
+@pytest.mark.parametrize(("number", "room"), [(errno.ENOSPC, True), (errno.EPERM, False)])
+def test_room_helps_only_where_it_is_wanting(tmp_path, number, room):
+    with pytest.raises(InvalidValue) as refused, written_whole(tmp_path / "a"):
+        raise OSError(number, os.strerror(number))
+    assert str(refused.value).endswith(
+        "choose another place, or make room." if room else "choose another place."
+    )

@@ -199,6 +199,33 @@ def test_what_is_no_saved_simulation_is_refused(tmp_path):
         Simulation.load(tmp_path / "other.parquet")
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"parameters": [1]},
+        {"world": None},
+        {"seed": [1]},
+        {"seed": -1},
+        {"minimize": "no"},
+        {"delay": float("nan")},
+        {"policies": 3},
+        {"rounds": None},
+    ],
+)
+def test_damaged_metadata_are_refused(tmp_path, changed):
+    path = made_up().save(tmp_path / "runs.parquet")
+    table = pq.read_table(path)
+    said = json.loads(table.schema.metadata[b"truant"])
+    pq.write_table(table.replace_schema_metadata({b"truant": json.dumps(said | changed)}), path)
+    with pytest.raises(
+        InvalidValue, match=r"runs\.parquet' is damaged: it is not as a simulation was saved\.$"
+    ):
+        Simulation.load(path)
+    pq.write_table(table.replace_schema_metadata({b"truant": b"[" * 100_000}), path)
+    with pytest.raises(InvalidValue, match="is damaged"):
+        Simulation.load(path)
+
+
 def test_a_path_that_cannot_be_written_is_refused(tmp_path):
     with pytest.raises(InvalidValue, match=r"must end in \.parquet, got"):
         made_up().save(tmp_path / "runs.csv")

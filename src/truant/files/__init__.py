@@ -1,13 +1,14 @@
 """Outputs: what may be written where is said before the work begins; files are written whole or not at all."""
 
 from truant.files.folders import locked, output_folder, unfit_folder
-from truant.files.inputs import named_files
+from truant.files.inputs import absolute, named_files
 from truant.files.outputs import CHARTS, TABLES, check_outputs, kind_of, output_path, refuse_unwritable
 from truant.files.writing import remove_unfinished, written_whole
 
 __all__ = [
     "CHARTS",
     "TABLES",
+    "absolute",
     "check_outputs",
     "kind_of",
     "locked",

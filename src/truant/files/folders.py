@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from truant.errors import InvalidValue, TruantError
-from truant.files.inputs import input_of
+from truant.files.inputs import absolute, input_of
 from truant.files.outputs import kind_of, refuse_unwritable
 from truant.files.writing import is_unfinished, remove_unfinished, try_lock, written_whole
 from truant.text import quoted
@@ -96,10 +96,14 @@ def _checked(
     if not os.fspath(path):
         raise unfit_folder(path, "it has no name")
     folder = Path(path)
+    if "\0" not in os.fspath(path):
+        absolute(folder)
     try:
         status = folder.lstat()
     except FileNotFoundError:
         return folder
+    except UnicodeEncodeError:
+        raise unfit_folder(path, "its name has half of a character") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL character
         raise unfit_folder(path, getattr(error, "strerror", error)) from None
     if not stat.S_ISDIR(status.st_mode):

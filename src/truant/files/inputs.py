@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+
+from truant.errors import InvalidValue
 
 
 def named_files(values: Iterable[object]) -> tuple[str, ...]:
     """The files that texts among these values name, also in lists: as parameters of a world that reads a file."""
-    return tuple(os.path.abspath(path) for path in _texts(values) if _is_file(path))
+    return tuple(absolute(path) for path in _texts(values) if _is_file(path))
 
 
 def input_of(target: Path, inputs: Iterable[str]) -> str | None:
@@ -31,7 +33,23 @@ def same_file(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> 
     try:
         return os.path.samefile(first, second)
     except OSError:
-        return os.path.realpath(first) == os.path.realpath(second)
+        return _real(first) == _real(second)
+
+
+def absolute(path: str | os.PathLike[str]) -> str:
+    """The path from the root, links left as they are; or raises InvalidValue if the working folder is gone."""
+    return _spelled(os.path.abspath, path)
+
+
+def _real(path: str | os.PathLike[str]) -> str:
+    return _spelled(os.path.realpath, path)
+
+
+def _spelled(spell: Callable[[str], str], path: str | os.PathLike[str]) -> str:
+    try:
+        return spell(os.fspath(path))
+    except FileNotFoundError:  # the path need not be there, but the folder that it starts from
+        raise InvalidValue("The working folder was removed; change to another, or give full paths.") from None
 
 
 def _texts(values: Iterable[object]) -> Iterator[str]:
@@ -63,8 +81,7 @@ def _matches(target: Path, pattern: str) -> bool:
     parts = Path(pattern).parts
     plain = next(place for place, part in enumerate(parts) if glob.has_magic(part))
     folder, rest = Path(*parts[:plain]), parts[plain:]
-    spellings = (os.path.abspath, os.path.realpath)
-    return any(_fits(spell(target), spell(folder), rest) for spell in spellings)
+    return any(_fits(spell(target), spell(folder), rest) for spell in (absolute, _real))
 
 
 def _fits(path: str, folder: str, pattern: Sequence[str]) -> bool:

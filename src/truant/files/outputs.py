@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from truant.errors import InvalidValue
-from truant.files.inputs import input_of, same_file
+from truant.files.inputs import absolute, input_of, same_file
 from truant.text import quoted
 
 CHARTS = (".png", ".svg", ".html")
@@ -56,12 +56,19 @@ def output_path(path: str | os.PathLike[str], suffixes: Sequence[str], inputs: I
     if not isinstance(path, str | os.PathLike):
         raise InvalidValue(f"A file name is needed, got {quoted(path)}.")
     target, name = Path(path), os.fspath(path)
-    if "\0" in name or len(os.fsencode(target.name)) > 255:
+    try:
+        fits = "\0" not in name and len(os.fsencode(target.name)) <= 255
+    except UnicodeEncodeError:
+        raise InvalidValue(f"{quoted(name)} cannot be a file name: it has half of a character.") from None
+    if not fits:
         raise InvalidValue(f"{name[:60]!r} cannot be a file name: it is too long, or has a NUL character.")
     if target.suffix.lower() not in suffixes:
         *others, last = suffixes
         listed = f"{', '.join(others)} or {last}" if others else last
         raise InvalidValue(f"The file name must end in {listed}, got {name!r}.")
+    if os.path.basename(name) in ("", ".", ".."):  # Path("a.csv/") is a.csv
+        raise InvalidValue(f"Cannot write {name!r}: it is the name of a folder; name a file.")
+    absolute(target)
     refuse_unwritable(target)
     if (found := input_of(target, inputs)) is not None:
         raise InvalidValue(f"Cannot write {name!r}: {_why(target, found)}; choose another name or folder.")
@@ -87,10 +94,22 @@ def refuse_unwritable(target: Path) -> None:
         raise InvalidValue(f"Cannot write {name!r}: the folder {folder!r} does not exist; make it first.")
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise InvalidValue(f"Cannot write {name!r}: the folder is not writable; choose another.")
+    if status is not None and _is_kept_by_another(status, target.parent.stat()):
+        raise InvalidValue(
+            f"Cannot write {name!r}: the file that is there is another user's, and only its owner can replace it in "
+            "this folder; choose another name."
+        )
     if status is not None and not os.access(target, os.W_OK):
         raise InvalidValue(
             f"Cannot write {name!r}: the file that is there is not writable; choose another name."
         )
+
+
+def _is_kept_by_another(file: os.stat_result, folder: os.stat_result) -> bool:
+    """Whether the folder is one such as /tmp (sticky), where files are replaced and removed by their owners only."""
+    if not folder.st_mode & stat.S_ISVTX or not hasattr(os, "geteuid"):
+        return False
+    return os.geteuid() not in (0, file.st_uid, folder.st_uid)
 
 
 def kind_of(status: os.stat_result) -> str:
@@ -101,5 +120,5 @@ def kind_of(status: os.stat_result) -> str:
 def _why(target: Path, found: str) -> str:
     if not target.exists():
         return f"the input {found!r} would include it when it is read again"
-    same = os.path.abspath(target) == found
+    same = absolute(target) == found
     return "it is an input of this command" if same else f"it is the input {found!r} or a part of it"

@@ -7,6 +7,7 @@ its writer was killed, wherever that one ran, and removes it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import stat
@@ -25,6 +26,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 LEFTOVER = re.compile(r"\.truant-[0-9a-f]{32}\.part")
+_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), None)  # None: a library did not say
 ABANDONED = 24 * 3600.0  # seconds, where files cannot be locked
 
 
@@ -50,8 +52,9 @@ def written_whole(target: Path) -> Iterator[Path]:
         _flush_folder(target.parent)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
+        remedy = "choose another place" + (", or make room" if error.errno in _FULL else "")
         raise InvalidValue(
-            f"Cannot write {os.fspath(target)!r}: {reason}; nothing was changed: choose another place, or make room."
+            f"Cannot write {os.fspath(target)!r}: {reason}; nothing was changed: {remedy}."
         ) from error
     finally:
         if temporary is not None:

@@ -15,11 +15,12 @@ from truant.documents import METADATA, own_fields, parquet_metadata
 from truant.errors import InvalidValue
 from truant.files import TABLES, output_path, written_whole
 from truant.lab.result import Simulation
-from truant.setting import FloatArray, IntArray
+from truant.setting import FloatArray, IntArray, switch, whole_number
 from truant.text import quoted
 
 KIND, SCHEMA = "simulation-runs", 1  # of the document in the metadata
 _SHARED = ("world", "parameters", "horizon", "delay", "minimize", "seed", "policies")
+_DAMAGED = (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, RecursionError)
 
 
 def save(simulation: Simulation, path: str | os.PathLike[str]) -> Path:
@@ -64,15 +65,20 @@ def load(path: str | os.PathLike[str]) -> Simulation:
         shared = own_fields(json.loads(metadata), KIND, SCHEMA)
     except InvalidValue:  # another kind of document, or a newer one
         raise
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise damaged from error
     try:
         return _restored(table, {name: shared[name] for name in (*_SHARED, "rounds")})
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, pa.ArrowException) as error:
+    except (*_DAMAGED, pa.ArrowException) as error:
         raise damaged from error
 
 
 def _restored(table: Any, shared: dict[str, Any]) -> Simulation:
+    if not isinstance(shared["world"], str) or not isinstance(shared["parameters"], dict):
+        raise ValueError("a world is a name with parameters")
+    for number in ("seed", "delay"):
+        shared[number] = whole_number(number, shared[number], at_least=0)
+    switch("minimize", shared["minimize"])
     policies = shared["policies"]
     cells = (len(policies), table.num_rows // len(policies))
     order = [(policy, run) for policy in policies for run in range(cells[1])]

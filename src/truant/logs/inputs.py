@@ -7,6 +7,7 @@ import os
 from typing import Any
 from urllib.parse import unquote
 
+from truant.files import absolute
 from truant.logs.databases import is_url
 from truant.logs.files import CSV, PARQUET
 
@@ -21,7 +22,7 @@ def inputs_of(data: Any) -> tuple[str, ...]:
         return ()
     if is_url(text):
         return _of_url(text)
-    path = os.path.abspath(os.path.expanduser(text))
+    path = absolute(os.path.expanduser(text))
     if os.path.isdir(path):
         return tuple(os.path.join(glob.escape(path), "**", f"*{ending}") for ending in CSV + PARQUET)
     return (path,)
@@ -35,4 +36,4 @@ def _of_url(url: str) -> tuple[str, ...]:
     several |= {spelling.partition("?")[0] for spelling in several}
     several |= {unquote(spelling) for spelling in several}
     several |= {spelling.removeprefix("/") for spelling in several}
-    return tuple(sorted(os.path.abspath(path) for path in several if os.path.isfile(path)))
+    return tuple(sorted(absolute(path) for path in several if os.path.isfile(path)))

@@ -30,7 +30,7 @@ def test_single_precision(tmp_path):
     read(where, arm="arm", outcome="x", missing_values=[1e300])
 
 
-@pytest.mark.parametrize("text", ["1_000", "1e1_0", "0x1F", "1d", "١"])
+@pytest.mark.parametrize("text", ["1_000", "1e1_0", "0x1F", "1d5", "١"])
 def test_what_is_no_number_is_none_in_any_row(text, monkeypatch):
     for first_rows in (100_000, 4):
         monkeypatch.setattr(text_columns, "FIRST_ROWS", first_rows)

@@ -75,6 +75,15 @@ def test_every_place_reads_them(place, tmp_path, request):
             ["ja", "nein"] * 4,
             "Column 'y' must be numbers, or yes and no; it holds only 'ja' and 'nein': write 1",
         ),
+        (
+            ["Sí", "No", "No", "No"] * 2,
+            "Column 'y' must be numbers, or yes and no; it holds only 'No' and 'Sí': write 1 for one of the two and",
+        ),
+        (["J", "N"] * 4, "Column 'y' must be numbers, or yes and no; it holds only 'J' and 'N': write 1"),
+        (
+            ["Sí", "No", "No", "quizás"] * 2,
+            "Column 'y' must be numbers, it holds 'Sí' and 'quizás'; name a column of numbers, or write a number",
+        ),
         (["yes", ""] * 4, "All observed outcomes of 'y' are 1; say what else they could be"),
     ],
 )

@@ -109,8 +109,27 @@ def values_of(texts: list[Any], **words: Any) -> tuple[tuple[float, ...], str]:
         ),
         (["\uffe51,000", "\uffe5250"], ".", (250, 1000), "and commas between thousands"),
         (["'5", "'6", "'7"], ".", None, "name a column of numbers, or write a number for each text first"),
-        (["5-", "3", "4"], ".", None, "it holds '5-'; if that stands for missing"),
-        (["1,2,3", "3", "4"], ".", None, "it holds '1,2,3'; if that stands for missing"),
+        (
+            ["5-", "3", "4"],
+            ".",
+            None,
+            "it holds '5-', which looks like a negative number; write the minus in front.",
+        ),
+        (
+            ["1,2,3", "3", "4"],
+            ".",
+            None,
+            "it holds '1,2,3'; name a column of numbers, or write a number for each",
+        ),
+        (["3.20-", "3", "4"], ".", None, "it holds '3.20-', which looks like a negative number"),
+        (["10,- €", "3", "4"], ".", None, "it holds '10,- €', which looks like a whole amount; write"),
+        (["<0.1", "3", "4"], ".", None, "it holds '<0.1', which is a limit, not a value; decide which"),
+        (["3.20*", "3", "4"], ".", None, "it holds '3.20*', which looks like a number with a mark"),
+        (["$-", "$3", "$4"], ".", None, "it holds '$-', which looks like zero as accountants write it"),
+        (["1.2k", "900", "900"], ".", None, "it holds '1.2k' and '900'; convert all to one unit"),
+        (["2 h", "30 min", "3 h"], ".", None, "it holds '2 h' and '30 min'; convert all to one unit"),
+        (["y", "3", "4"], ".", None, "it holds 'y': the header occurs again among the rows"),
+        (["-", "3", "4"], ".", None, "it holds '-'; if that stands for missing, say so"),
         (["--5", "3", "4"], ".", None, "it holds '--5'"),
         (["$5%", "3", "4"], ".", None, "it holds '$5%'"),
     ],
@@ -163,6 +182,31 @@ def test_a_comma_that_comes_late_is_no_guess(monkeypatch):
         read(rows | {"y": ["1.234", "2", "3", "4"] + ["2.25"] * 4}, arm="arm", outcome="y", decimal=",")
     log = read(rows | {"y": ["1.234", "2", "3", "4"] + ["2,25"] * 4}, arm="arm", outcome="y", decimal=",")
     assert log.counts.levels == (2, 2.25, 3, 4, 1234)
+
+
+@pytest.mark.parametrize(
+    ("texts", "doubted"),
+    [
+        (["1.234", "12.000", "750", "-2.500"], True),
+        (["1.234", "12.000", "750", "2.5"], False),
+        (["1.234", "0.125", "750", "2.500"], False),
+        (["1.234", "1234", "750", "2.500"], False),
+        (["1.234", "2.345", "3.456"], False),  # as a program writes them
+        (["750", "1"], False),
+    ],
+)
+def test_dots_that_may_stand_between_thousands(texts, doubted, tmp_path):
+    rows = "".join(f"{arm};{texts[i % len(texts)]}\n" for i, arm in enumerate("ab" * 6))
+    (tmp_path / "log.csv").write_text("arm;y\n" + rows)
+    log = read(tmp_path / "log.csv", arm="arm", outcome="y")
+    assert [warning.code for warning in log.warnings] == ["thousands"] * doubted
+    if doubted:
+        assert log.warnings[0].message == (
+            "Every dot in 'y' stands before three digits, as in '-2.500' beside '750': if dots stand between "
+            "thousands, say decimal=',' (--decimal ,)."
+        )
+        log = read(tmp_path / "log.csv", arm="arm", outcome="y", decimal=",")
+        assert (log.counts.levels, log.warnings) == ((-2500, 750, 1234, 12000), ())
 
 
 def test_texts_that_are_not_observed_have_no_say():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from truant.errors import InvalidValue
 from truant.logs import refusals
@@ -20,6 +21,7 @@ class Form:
     words: bool = False
     replacements: tuple[tuple[str, str], ...] = ()
     note: str = ""  # what was done, for the report
+    doubt: str = field(default="", compare=False)  # what may have been meant instead
 
 
 PLAIN = Form()
@@ -35,12 +37,33 @@ def decide(name: str, shapes: Sequence[Shape], decimal: str, observed: bool = Fa
     if strays:
         _check_decimal(name, others, decimal)
         raise InvalidValue(refusals.not_numbers(name, shapes, strays, observed))
+    if words and others and {text for shape in words for text in (shape.low, shape.high)} == {name.strip()}:
+        raise InvalidValue(refusals.repeated_header(name))
     if words and others:
         raise InvalidValue(mixed(name, "words and numbers", words[0].low, others[0].low))
     if words:
         blanks = {blank for shape in words for blank in BLANKS if blank in shape.low}
         return Form(True, tuple((blank, "") for blank in sorted(blanks)), _words_note(name, words))
-    return _number_form(name, [number for number in found if number is not None])
+    doubt = _thousands_doubt(name, others) if decimal == "." else ""
+    return replace(_number_form(name, [number for number in found if number is not None]), doubt=doubt)
+
+
+def _thousands_doubt(name: str, shapes: Sequence[Shape]) -> str:
+    """Where every dot stands before three digits, and all numbers without one are below a thousand."""
+    dotted = [shape for shape in shapes if "." in shape.text]
+    whole = [shape for shape in shapes if "." not in shape.text]
+    if (
+        not dotted
+        or not whole
+        or not all(re.fullmatch(r"[+-]?9{1,3}\.9{3}", shape.text) for shape in dotted)
+        or not all(re.fullmatch(r"[+-]?9{1,3}", shape.text) for shape in whole)
+        or any(shape.low.lstrip("+-").startswith("0") for shape in dotted)
+    ):
+        return ""
+    return (
+        f"Every dot in {name!r} stands before three digits, as in {dotted[0].low!r} beside {whole[0].high!r}: if dots "
+        "stand between thousands, say decimal=',' (--decimal ,)."
+    )
 
 
 def _check_decimal(name: str, shapes: Iterable[Shape], decimal: str) -> None:

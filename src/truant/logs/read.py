@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
+from truant.analysis.diagnosis import Warning
 from truant.errors import InvalidValue, UnknownName
 from truant.logs import markers, query, sentinels, spellings
 from truant.logs.aggregate import assemble, collect
@@ -116,6 +117,7 @@ def _reduced(
     found["setting"] = replace(found["setting"], minimize=minimize)
     missing = found["missing_markers"]
     warnings = [*selected_on_outcome(tree, request.outcome), *markers.warnings(request, missing, rules)]
+    warnings += [Warning("thousands", form.doubt) for form in forms.values() if form.doubt]
     warnings += sentinels.warnings(source, request, columns, cuts, aggregate)
     blanks = [*rows_kept.notes, *(() if units is None else units.notes), *aggregate.notes]
     notes = [

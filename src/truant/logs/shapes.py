@@ -33,6 +33,30 @@ DATE = re.compile(
 )
 UNIT = re.compile(rf"[+-]?[9.,{BLANKS}]*9[{BLANKS}]?[^\W\d_]+")
 
+AMOUNT = rf"{CURRENCY}?[{BLANKS}]*[+-]?[9.,{BLANKS}{APOSTROPHES}]*9"
+RESEMBLANCES = (  # what a text that is no number may say, and what to do
+    (
+        rf"{AMOUNT}[.,][-{MINUS}]+[{BLANKS}]*{CURRENCY}?",
+        "which looks like a whole amount; write it without the dash",
+    ),
+    (
+        rf"{AMOUNT}[{BLANKS}]*[-{MINUS}][{BLANKS}]*{CURRENCY}?",
+        "which looks like a negative number; write the minus in front",
+    ),
+    (
+        rf"[<>\u2264\u2265]=?[{BLANKS}]*{AMOUNT}[{BLANKS}]*{CURRENCY}?",
+        "which is a limit, not a value; decide which number stands for it, and write that",
+    ),
+    (
+        rf"{AMOUNT}[{BLANKS}]*[*\u2020\u2021#]+",
+        "which looks like a number with a mark; write the number alone",
+    ),
+    (
+        rf"{CURRENCY}[{BLANKS}]*[-{MINUS}]+|[-{MINUS}]+[{BLANKS}]*{CURRENCY}",
+        "which looks like zero as accountants write it; write 0 if it is, or leave it empty if it means missing",
+    ),
+)
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -84,6 +108,11 @@ def written_number(shape: Shape, decimal: str) -> WrittenNumber | None:
         minus=next((sign for sign in (match["sign"], match["inner"]) if sign and sign in MINUS), ""),
         blanks="".join(blank for blank in BLANKS if blank in shape.low),
     )
+
+
+def resemblance(text: str) -> str:
+    """What a shape that is no number looks like, and what to do; empty if that is not known."""
+    return next((what for form, what in RESEMBLANCES if re.fullmatch(form, text, re.IGNORECASE)), "")
 
 
 def _signs_fit(match: re.Match[str]) -> bool:

@@ -51,7 +51,7 @@ def _form(
             if seen_all:
                 raise
         else:
-            if seen_all or form.words or (form == PLAIN and decimal == "."):
+            if seen_all or form.words or (form == PLAIN and decimal == "." and not form.doubt):
                 return form
     return decide(name, _shapes(source, rows, role, rules, None), decimal, role == "observed")
 

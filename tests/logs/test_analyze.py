@@ -230,3 +230,14 @@ def test_it_holds_an_analysis_and_shows_all_of_it():
     }
     assert result.summary() == {**result.analysis.summary(), **own, "columns": columns}
     assert result.table().equals(result.analysis.table())
+
+
+def test_a_control_that_cannot_be_shown():
+    class Unspeakable:
+        def __repr__(self):
+            raise RuntimeError("not to be shown")
+
+    with pytest.raises(
+        truant.TruantError, match="control must be the label of an arm, got a value of type Unspeakable"
+    ):
+        truant.analyze({"arm": ["a", "b"], "y": [1, 2]}, arm="arm", outcome="y", control=Unspeakable())

@@ -41,6 +41,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("mar", {"arms": NAN}, "arms must be a whole number of at least 1, got nan."),
     ("mar", {"sd": -1.0}, "sd must not be negative, got -1."),
     ("mar", {"sd": INFINITE}, "sd must be a finite number, got inf."),
+    ("mar", {"sd": 1e200}, "outcome_sd must be at most 1e+100, got 1e+200; use another unit."),
     ("mar", {"sd": "wide"}, "sd must be a number, got 'wide'."),
     ("mar", {"sd": (1.0, 2.0)}, "sd must be a number, got (1.0, 2.0)."),
     ("mnar", {"L": 1}, "L must be a whole number of at least 2, got 1."),

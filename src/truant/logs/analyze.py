@@ -19,6 +19,7 @@ from truant.logs.log_analysis import LogAnalysis
 from truant.logs.read import read
 from truant.logs.servers import without_password
 from truant.tables.request import named_mediators
+from truant.text import quoted
 
 
 def analyze(
@@ -73,6 +74,7 @@ def analyze(
     """
     mediators = named_mediators(mediator)
     inputs = inputs_of(data)
+    control = None if control is None else _label(control)
     log = read(
         data,
         arm=arm,
@@ -98,7 +100,7 @@ def analyze(
         columns=columns | {"by": by, "unit": unit, "time": time},
         assume=assumption_names(assume),
         level=level,
-        control=None if control is None else str(control),
+        control=control,
         expected_split=expected_split,
         inputs=inputs,
     )
@@ -172,6 +174,14 @@ class Asked:
             columns=self.columns,
             inputs=self.inputs,
         )
+
+
+def _label(control: object) -> str:
+    """The label of an arm: a text, or what is written as one, such as a number."""
+    try:
+        return str(control)
+    except Exception:  # an object of a user whose own text fails
+        raise InvalidValue(f"control must be the label of an arm, got {quoted(control)}.") from None
 
 
 def _source(data: Any) -> str:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from truant.compile import hot
 from truant.errors import InvalidValue
-from truant.setting import FloatArray, IntArray, Setting, finite, probabilities, sums_to_one
+from truant.setting import LARGEST_OUTCOME, FloatArray, IntArray, Setting, finite, probabilities, sums_to_one
 from truant.text import quoted
 from truant.worlds.world import World, cell_tables, draw_cell
 
@@ -70,6 +70,10 @@ class RealWorld(World):
         self.outcome_sd = broadcast("outcome_sd", finite("outcome_sd", outcome_sd), shape)
         if np.any(self.outcome_sd < 0):
             raise InvalidValue(f"outcome_sd must not be negative, got {self.outcome_sd.min():g}.")
+        if np.any(self.outcome_sd > LARGEST_OUTCOME):
+            raise InvalidValue(
+                f"outcome_sd must be at most {LARGEST_OUTCOME:g}, got {self.outcome_sd.max():g}; use another unit."
+            )
         q = probabilities("mediator_observation", mediator_observation)
         self.mediator_observation = broadcast("mediator_observation", q, shape)
         self.samples = samples

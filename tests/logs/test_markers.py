@@ -96,6 +96,21 @@ def test_an_arm_that_is_taken_as_missing_is_told():
     )
 
 
+def test_labels_that_may_mean_missing_are_noted():
+    rows = {"arm": ["a", "b", "?"] * 3, "m": ["x", "#N/A", "Unknown"] * 3, "y": [1, 0, 1, 0, 1, 0, 1, 1, 0]}
+    log = read(rows, arm="arm", outcome="y", mediator="m", by="m")
+    assert log.notes[0] == (
+        "'?' of 'arm' may mean missing: if so, say missing_values=['?'] ('--missing-values=?')"
+    )
+    assert log.notes[1].startswith("'#N/A' and 'Unknown' of 'm' may mean missing: if so, say missing_values=")
+    assert len(log.notes) == 2
+    named = read(rows, arm="arm", outcome="y", mediator="m", missing_values=["?", "#N/A", "Unknown"])
+    assert not [note for note in named.notes if "may mean" in note]
+    assert not read(
+        rows | {"m": ["x", "y", "-1"] * 3, "arm": ["a", "b", "none"] * 3}, arm="arm", outcome="y"
+    ).notes[1:]
+
+
 def test_the_command_and_its_json(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "log.csv").write_text('arm;y\nNone;1,5\nA;2,5\nNone;NA\nA;"3,5"\nNone;?\nA;\nNone;4\nA;1\n')

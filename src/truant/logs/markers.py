@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,6 +17,50 @@ from truant.tables.words import MARKERS
 Markers = dict[str, dict[str, int]]  # column -> marker -> rows
 EMPTY = "empty"  # NULL, NaN of numbers, blanks
 MOST_SHOWN = 6
+# what programs and people write where something is missing, though it can be a label
+DOUBTFUL = (
+    *(
+        "#n/a",
+        "#null!",
+        "#value!",
+        "#ref!",
+        "#div/0!",
+        "#name?",
+        "#num!",
+        "<na>",
+        "nat",
+        "(null)",
+        "(blank)",
+        "\\n",
+    ),
+    *(
+        ".",
+        "-",
+        "--",
+        "\u2013",
+        "\u2014",
+        "?",
+        "??",
+        "n.a.",
+        "n/d",
+        "n.d.",
+        "k.a.",
+        "keine angabe",
+        "nil",
+        "undefined",
+    ),
+    *(
+        "unknown",
+        "unk",
+        "not known",
+        "missing",
+        "not available",
+        "not applicable",
+        "not set",
+        "(not set)",
+        "unbekannt",
+    ),
+)
 
 
 def mark(request: Request, cells: Sequence[dict[str, Any]], rules: Rules) -> None:
@@ -65,6 +110,23 @@ def notes(found: Markers) -> list[str]:
         more = [f"{len(rows) - MOST_SHOWN} more"] if len(rows) > MOST_SHOWN else []
         sentences.append(f"missing in {name!r}: {', '.join([*shown, *more])}")
     return sentences
+
+
+def doubts(request: Request, cells: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Labels that may mean missing, though they are none of the markers: a short sentence for each column."""
+    roles = {"arm": request.arm}
+    roles |= {f"mediator_{i}": part.column for i, part in enumerate(request.mediators) if not part.classes}
+    roles |= {} if request.by is None else {"group": request.by}
+    sentences = []
+    for role, name in roles.items():
+        labels = {cell[role] for cell in cells if isinstance(cell[role], str)}
+        found = sorted(label for label in labels if label.strip().lower() in DOUBTFUL)
+        if found:
+            option = shlex.quote("--missing-values=" + ",".join(found))
+            sentences.append(
+                f"{listed(found)} of {name!r} may mean missing: if so, say missing_values={found!r} ({option})"
+            )
+    return list(dict.fromkeys(sentences))  # a column may be mediator and `by`
 
 
 def check_arms_read(request: Request, arms: Sequence[Any], found: Markers) -> None:

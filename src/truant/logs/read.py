@@ -124,6 +124,7 @@ def _reduced(
         *(form.note for form in forms.values() if form.note),
         *dict.fromkeys(blanks),
         *markers.notes(missing),
+        *markers.doubts(request, aggregate.rows),
     ]
     log = Log(
         **found,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sqlite3
 
 import numpy as np
 import pandas as pd
@@ -159,7 +160,7 @@ REFUSED = {
     "age = 5 age = 6": r"at position 9 expected 'and', 'or' or the end, got 'age'\.",
     "age ; 3": r"at position 5 there is ';'; expected a column, a value or a comparison\.",
     "country = 'DE": r"at position 11 there is no closing '",
-    "country = 5": r"compares column 'country' with a number, it also holds the text 'AT'",
+    "country = 5": r"compares column 'country' with a number: Column 'country' must be numbers.* in single quotes",
     "age = 'five'": r"Column 'age' holds numbers, the filter compares it with the text 'five'; write the value",
     "country = 'XX'": r"keeps none of the 6 rows; check its values",
     "age = 1e999": r"must be finite, got 1e999\.",
@@ -209,3 +210,92 @@ WORDS = [*KEYWORDS, "'a'", "''", '"x"', "`y`", "1", "-2.5", "x", "y", *"=<>!(),'
 def test_any_text_is_read_or_refused(text):
     with contextlib.suppress(TruantError):  # anything else is a bug
         parse((text,), ("x", "y"))
+
+
+def written(folder, column, values, rows=40):
+    lines = [f"{'ab'[i // 4 % 2]};{values[i % len(values)]};{i // 3 % 2}" for i in range(rows)]
+    (folder / "log.csv").write_text("\n".join([f"arm;{column};y", *lines]) + "\n")
+    return folder / "log.csv"
+
+
+@pytest.mark.parametrize(
+    ("values", "decimal", "rows"),
+    [
+        (["1.234", "2.500", "12.000", "800"], ",", 10),
+        (["1,5", "999,99", "1000,01", "2000"], ",", 20),
+        (["$9.50", "$1,200.00", "$3,000.00", "$999.99"], ".", 20),
+        (["9.5", "1200", "3e3", "-1"], ".", 20),
+    ],
+)
+def test_numbers_are_read_as_those_of_outcomes(tmp_path, values, decimal, rows):
+    place = written(tmp_path, "price", values)
+    log = read(place, arm="arm", outcome="y", filter="price < 1000", decimal=decimal)
+    assert log.rows == rows
+
+
+def test_numbers_of_the_other_decimal_sign_are_refused(tmp_path):
+    place = written(tmp_path, "price", ["10,25", "7,5", "12", "3"])
+    with pytest.raises(InvalidValue, match=r"if the comma is the decimal sign, say so: decimal=','"):
+        read(place, arm="arm", outcome="y", filter="price > 5")
+
+
+TIMES = ["2024-01-09 23:59:59", "2024-01-10T15:00", "2024-01-10", "2024-01-11T01:30:00.250+02:00"]
+
+
+@pytest.mark.parametrize("kind", [as_csv, as_parquet, as_duckdb, as_sqlite, "sqlite dates", "postgres"])
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("t <= '2024-01-10'", 4),
+        ("t < '2024-01-10'", 1),
+        ("t = '2024-01-10'", 3),
+        ("t in ('2024-01-09', '2024-01-11')", 1),
+        ("t between '2024-01-10 15:00' and '2024-01-10T23:30:00'", 1),
+        ("t > '2024-01-10 23:30:00'", 1),
+        ("t >= '2024-01-10 23:30:00.250' and t <= '2024-01-11 00:30:01+01:00'", 1),
+    ],
+)
+def test_texts_are_compared_as_times(kind, text, rows, tmp_path, request):
+    table = pd.DataFrame(
+        {"arm": list("aaaabbbb") * 5, "t": TIMES * 10, "y": [float(i // 8 % 2) for i in range(40)]}
+    )
+    if kind == "postgres":
+        place = in_postgres(request.getfixturevalue("postgres"), table, "text_times")
+    elif kind == "sqlite dates":
+        place = as_sqlite(table, tmp_path)
+        with sqlite3.connect(tmp_path / "log.db") as shop:
+            shop.execute("ALTER TABLE visits RENAME TO old")
+            shop.execute("CREATE TABLE visits (arm TEXT, t DATETIME, y REAL)")
+            shop.execute("INSERT INTO visits SELECT arm, t, y FROM old")
+        shop.close()
+    else:
+        place = kind(table, tmp_path)
+    assert read(place, arm="arm", outcome="y", filter=text).rows == 10 * rows
+
+
+def test_dates_of_other_forms_are_refused(tmp_path):
+    for stray in ("31.12.2023", "12/31/2023", "2024-02-30", "2024-1-1"):
+        place = written(tmp_path, "d", ["2024-01-05", stray])
+        with pytest.raises(
+            InvalidValue, match=f"compares column 'd' with a date, it also holds the text '{stray}'"
+        ):
+            read(place, arm="arm", outcome="y", filter="d >= '2024-01-01'")
+        with pytest.raises(
+            InvalidValue, match="write dates as '2024-03-01', in the filter and in the column"
+        ):
+            read(place, arm="arm", outcome="y", filter="d >= '01.01.2024'")
+    assert read(place, arm="arm", outcome="y", filter="d in ('2024-01-05', 'x')").rows == 20
+
+
+@pytest.mark.parametrize("name", ["2024_q", "a-b", "a b", "in", "a-1"])
+def test_a_name_that_needs_quotes(name):
+    data = {"arm": list("ab") * 20, name: [1, 2] * 20, "y": [0, 1, 1, 0] * 10}
+    with pytest.raises(TruantError, match=f'Write the name in double quotes: "{name}"[.]$'):
+        read(data, arm="arm", outcome="y", filter=f"{name} > 1")
+    assert read(data | {"arm": list("aabb") * 10}, arm="arm", outcome="y", filter=f'"{name}" > 1').rows == 20
+
+
+def test_a_listed_number_of_another_form_is_missing(tmp_path):
+    place = written(tmp_path, "price", ["-99,00", "1.000,50", "12,5", "7"])
+    log = read(place, arm="arm", outcome="y", filter="price > 0", decimal=",", missing_values=[-99])
+    assert log.rows == 30

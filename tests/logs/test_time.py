@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 
 import numpy as np
 import pandas as pd
@@ -193,3 +194,54 @@ def test_refusals():
             read(table.assign(when=pd.Series(times)), arm="arm", outcome="y", time="when")
     with pytest.raises(TruantError, match="Unknown column 'wen'; did you mean 'when'"):
         read(table.assign(when=1), arm="arm", outcome="y", time="wen")
+
+
+@pytest.mark.parametrize("values", [["1", "inf"], ["1", "-inf"], ["-1e308", "1e308"]])
+def test_times_without_end_are_refused(values):
+    for column in (values, [float(value) for value in values]):
+        data = {"arm": list("ab") * 20, "t": column * 20, "y": [0, 1, 1, 0] * 10}
+        with pytest.raises(InvalidValue, match=r"Column 't' must hold times within ±"):
+            read(data, arm="arm", outcome="y", time="t")
+
+
+@pytest.mark.parametrize("stray", ["05.01.2024", "2024-02-30", "2023-02-29"])
+def test_dates_that_are_none_are_named(tmp_path, stray):
+    table = pd.DataFrame({"arm": list("ab") * 20, "d": ["2024-01-05", stray] * 20, "y": [0.0, 1, 1, 0] * 10})
+    places = [as_csv(table, tmp_path), as_sqlite(table, tmp_path)]
+    with sqlite3.connect(tmp_path / "log.db") as shop:
+        shop.execute("CREATE TABLE dates (arm TEXT, d DATE, y REAL)")
+        shop.execute("INSERT INTO dates SELECT arm, d, y FROM visits")
+    shop.close()
+    for place in (*places, places[1].replace("::visits", "::dates")):
+        with pytest.raises(InvalidValue, match=rf"Column 'd' must hold times such as .* it holds '{stray}'"):
+            read(place, arm="arm", outcome="y", time="d")
+
+
+def test_zones_of_texts_count(tmp_path):
+    times = [f"2024-01-{day:02}T00:30:00+02{colon}00" for day in range(2, 22) for colon in (":", "")]
+    table = pd.DataFrame({"arm": list("ab") * 20, "t": times, "y": [0.0, 1, 1, 0] * 10})
+    starts = []
+    for place in (as_csv(table, tmp_path), as_sqlite(table, tmp_path)):
+        log = read(place, arm="arm", outcome="y", time="t")
+        assert log.over_time.left_out == 0
+        starts.append(log.over_time.periods[0].start)
+    assert starts == ["2024-01-01", "2024-01-01"]
+
+
+@pytest.mark.parametrize("numeric", [False, True])
+def test_the_advice_on_recent_rows_can_be_followed(tmp_path, numeric):
+    rng = np.random.default_rng(3)
+    seconds = 1_700_000_000 + 600 * np.arange(4000)
+    times = (
+        1000.0 * seconds + 123 if numeric else pd.to_datetime(seconds, unit="s").strftime("%Y-%m-%dT%H:%M:%S")
+    )
+    outcome = np.where(
+        (np.arange(4000) >= 3600) & (rng.random(4000) < 0.8), np.nan, rng.random(4000).round(2)
+    )
+    place = as_csv(pd.DataFrame({"arm": rng.choice(["a", "b"], 4000), "t": times, "y": outcome}), tmp_path)
+    result = truant.analyze(place, arm="arm", outcome="y", time="t")
+    (warning,) = (w for w in result.warnings if w.code == "recent-missing")
+    text = warning.message.partition("with filter: ")[2].removesuffix(".")
+    kept = truant.analyze(place, arm="arm", outcome="y", time="t", filter=text)
+    start = text.partition("< ")[2].strip("'")
+    assert kept.rows == int((pd.Series(times) < (float(start) if numeric else start)).sum())

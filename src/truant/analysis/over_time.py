@@ -121,7 +121,10 @@ def _recent_missing(over_time: OverTime, alike: float) -> list[Warning]:
 
 def _pending(over_time: OverTime, first: int, before: float, after: float) -> Warning:
     start = next(one.start for one in over_time.periods if one.period == first)
-    value = start if over_time.numeric else f"'{start}'"
+    value = f"'{start}'"
+    if over_time.numeric:  # in all its digits, where the label has fewer
+        exact = over_time.starts[first]
+        value = start if float(start) == exact else repr(exact)
     plain = re.fullmatch(r"[^\W\d]\w*", over_time.column)
     name = over_time.column if plain else '"{}"'.format(over_time.column.replace('"', '""'))
     text = (

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
 import operator
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from truant.errors import InvalidValue
-from truant.logs.values import Rules, single_precision
+from truant.logs.forms import PLAIN, Form
+from truant.logs.moments import DAY, OTHER_DATE, is_iso, moment, sides
+from truant.logs.values import BLANKS, Rules, single_precision
 
 Literal = str | int | float | bool
 SIGNS = {
@@ -21,7 +21,7 @@ SIGNS = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+NO_FORMS: Mapping[str, Form] = {}
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,18 @@ def conditions_in(tree: Tree) -> list[Condition]:
     return [tree] if isinstance(tree, Condition) else [c for part in tree.parts for c in conditions_in(part)]
 
 
-def expression(tree: Tree, columns: Mapping[str, Any], rules: Rules) -> Any:
-    """The filter as an Ibis expression on these columns."""
+def expression(
+    tree: Tree, columns: Mapping[str, Any], rules: Rules, forms: Mapping[str, Form] = NO_FORMS
+) -> Any:
+    """The filter as an Ibis expression on these columns; `forms` says how numbers in texts are written, by column."""
     import ibis
 
     if isinstance(tree, Condition):
         column = columns[tree.column]
         if tree.operator == "missing":
             return rules.known(column).isnull()
-        return _comparison(tree.column, column, tree.operator, tree.values, rules)
-    parts = [expression(part, columns, rules) for part in tree.parts]
+        return _condition(tree, column, rules, forms.get(tree.column, PLAIN))
+    parts = [expression(part, columns, rules, forms) for part in tree.parts]
     if tree.operator == "not":
         return ~parts[0]
     return ibis.and_(*parts) if tree.operator == "and" else ibis.or_(*parts)
@@ -69,27 +71,47 @@ def needs_numbers(column: Any, condition: Condition) -> bool:
     return bool(column.type().is_string()) and any(not isinstance(value, str) for value in condition.values)
 
 
-def _comparison(name: str, column: Any, sign: str, values: Sequence[Literal], rules: Rules) -> Any:
-    """The column compared with the values, unknown where it is missing; or raises InvalidValue on a clash of types."""
-    if sign == "in":
-        import ibis
+def needs_times(column: Any, condition: Condition) -> bool:
+    """Whether a text column is read as dates and times in this condition."""
+    return bool(column.type().is_string() and condition.values) and all(map(is_iso, condition.values))
 
-        return ibis.or_(*(_comparison(name, column, "=", (value,), rules) for value in values))
-    if sign == "between":
-        low, high = values
-        return _comparison(name, column, ">=", (low,), rules) & _comparison(
-            name, column, "<=", (high,), rules
+
+def _condition(condition: Condition, column: Any, rules: Rules, form: Form) -> Any:
+    """What is asked of the column, unknown where it is missing; or raises InvalidValue on a clash of types."""
+    import ibis
+
+    sign, values = condition.operator, condition.values
+    signs = {"between": (">=", "<="), "in": ("=",) * len(values)}.get(sign, (sign,))
+    times = needs_times(column, condition)
+    if not times and sign not in ("=", "!=", "in"):
+        _check_dates(condition, column)
+    parts = []
+    for one, value in zip(signs, values, strict=True):
+        pair = (
+            sides(column, str(value), rules)
+            if times
+            else _sides(condition.column, column, value, rules, form)
         )
-    left, right = _sides(name, column, values[0], rules)
-    return SIGNS[sign](left, right)
+        parts.append(SIGNS[one](*pair))
+    return ibis.or_(*parts) if sign == "in" else ibis.and_(*parts)
 
 
-def _sides(name: str, column: Any, value: Literal, rules: Rules) -> tuple[Any, Any]:
+def _check_dates(condition: Condition, column: Any) -> None:
+    """No order among dates whose day or month comes first."""
+    for value in condition.values:
+        if column.type().is_string() and isinstance(value, str) and OTHER_DATE.fullmatch(value.strip()):
+            raise InvalidValue(
+                f"The filter compares column {condition.column!r} with {value!r}; write dates as '2024-03-01', in the "
+                "filter and in the column."
+            )
+
+
+def _sides(name: str, column: Any, value: Literal, rules: Rules, form: Form) -> tuple[Any, Any]:
     kind = column.type()
     if kind.is_date() or kind.is_timestamp():
         return _moments(name, column, value, rules)
     if kind.is_string() and isinstance(value, str):
-        return rules.known(column), value
+        return rules.known(column), value.strip(BLANKS)
     if not (kind.is_string() or kind.is_numeric() or kind.is_boolean()):
         raise InvalidValue(
             f"Column {name!r} of type {kind} cannot be compared in a filter, only 'is missing'."
@@ -103,7 +125,7 @@ def _sides(name: str, column: Any, value: Literal, rules: Rules) -> tuple[Any, A
     if kind.is_integer() and isinstance(value, int) and not isinstance(value, bool):
         return rules.known(column), value  # as numbers with a point, large ones would lose digits
     number = float(value)
-    return rules.number_or_word(column), single_precision(number) if kind.is_float32() else number
+    return rules.number(column, form=form), single_precision(number) if kind.is_float32() else number
 
 
 def _moments(name: str, column: Any, value: Literal, rules: Rules) -> tuple[Any, Any]:
@@ -111,10 +133,10 @@ def _moments(name: str, column: Any, value: Literal, rules: Rules) -> tuple[Any,
     import ibis
 
     try:
-        moment = datetime.datetime.fromisoformat(value) if isinstance(value, str) else None
+        when = moment(value) if isinstance(value, str) else None
     except ValueError:
-        moment = None
-    if moment is None:
+        when = None
+    if when is None:
         raise InvalidValue(
             f"Column {name!r} holds dates, the filter compares it with {value!r}; write a date in single quotes, "
             "as in '2024-03-01' or '2024-03-01 18:30'."
@@ -123,8 +145,6 @@ def _moments(name: str, column: Any, value: Literal, rules: Rules) -> tuple[Any,
     kind = column.type()
     if kind.is_timestamp() and kind.timezone is not None:
         known = known.cast("timestamp('UTC')").cast("timestamp")
-    if moment.tzinfo is not None:
-        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
-    if kind.is_date() or DAY.fullmatch(str(value)):
-        return (known if kind.is_date() else known.date()), ibis.literal(moment.date())
-    return known, ibis.literal(moment)
+    if kind.is_date() or DAY.fullmatch(str(value).strip()):
+        return (known if kind.is_date() else known.date()), ibis.literal(when.date())
+    return known, ibis.literal(when)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from truant.errors import InvalidValue
+from truant.errors import InvalidValue, UnknownName
 from truant.logs.conditions import Condition, Joined, Literal, Tree
 from truant.tables.request import one_column
 
@@ -56,8 +56,19 @@ def column_name(name: str) -> str:
 
 def parse(filters: Sequence[str], columns: Sequence[str]) -> Tree | None:
     """The filters, all of which must be true; None without any; or raises InvalidValue."""
-    trees = tuple(_Parser(text, columns).parse() for text in filters)
+    trees = tuple(_parsed(text, columns) for text in filters)
     return None if not trees else trees[0] if len(trees) == 1 else Joined("and", trees)
+
+
+def _parsed(text: str, columns: Sequence[str]) -> Tree:
+    try:
+        return _Parser(text, columns).parse()
+    except (InvalidValue, UnknownName) as error:
+        odd = [name for name in columns if name in text and column_name(name) != name]
+        odd = [name for name in odd if column_name(name) not in text]
+        if not odd:
+            raise
+        raise error.advising(f"Write the name in double quotes: {column_name(max(odd, key=len))}.") from None
 
 
 class _Parser:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 from truant.analysis.over_time import ArmPeriod, OverTime
 from truant.errors import InvalidValue
 from truant.logs.log import Log
+from truant.logs.moments import FORMS, iso_texts, moments
 from truant.logs.query import QueryColumns
 from truant.logs.source import Source
 from truant.logs.values import Rules
+from truant.setting import LARGEST_OUTCOME
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 PERIODS = 10
-ISO = (
-    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$"
-)
 DAY = 86_400.0
+CALENDAR = (-62_135_596_800.0, 253_402_300_799.0)  # seconds from 1970: the years 1 to 9999
 UNITS = ((DAY, "day"), (3_600.0, "hour"), (60.0, "minute"), (1.0, "second"))
 
 
@@ -98,6 +98,7 @@ def find_periods(source: Source, picked: ir.Table, rules: Rules, column: str) ->
         came = "has no time in any row" if look["low"] is None else "has the same time in every row"
         raise InvalidValue(f"The course over time needs at least two times, column {column!r} {came}.")
     low, high = float(look["low"]), float(look["high"])
+    _check_times(column, low, high, numeric)
     start, length, unit = _division(low, high, numeric, days)
     number = int((high - start) // length) + 1
     code = ((value - start) / length).floor()
@@ -118,9 +119,8 @@ def _times(source: Source, picked: ir.Table, rules: Rules, column: str) -> tuple
         raise InvalidValue(
             f"Column {column!r} must hold dates, times or numbers, got {kind}; name another column."
         )
-    known = rules.known(time).strip()
-    iso, number = known.re_search(ISO), rules.number(time)
-    stray = (known.notnull() & ~iso).ifelse(known, None)
+    known, number = rules.known(time), rules.number(time)
+    text, stray = iso_texts(time, rules)
     about = {
         "known": known.count(),
         "numbers": number.count(),
@@ -132,15 +132,25 @@ def _times(source: Source, picked: ir.Table, rules: Rules, column: str) -> tuple
         return number, True, False
     if found["stray"] is not None:
         raise InvalidValue(
-            f"Column {column!r} must hold times such as 2024-03-01 or 2024-03-01 18:30:00, or numbers; it holds "
-            f"{found['stray']!r}."
+            f"Column {column!r} must hold times such as {FORMS}, or numbers; it holds {found['stray']!r}."
         )
-    text = iso.ifelse(known, None)
-    return _seconds(text.cast("timestamp")), False, (found["longest"] or 0) <= len("2024-03-01")
+    return _seconds(moments(text)), False, (found["longest"] or 0) <= len("2024-03-01")
 
 
 def _seconds(moment: Any) -> Any:
     return moment.cast("timestamp").epoch_seconds().cast("float64")
+
+
+def _check_times(column: str, low: float, high: float, numeric: bool) -> None:
+    """Times that a calendar or a division into periods can hold."""
+    first, last = (-LARGEST_OUTCOME, LARGEST_OUTCOME) if numeric else CALENDAR
+    if not first <= low <= high <= last:
+        came = low if not low >= first else high
+        between = f"within ±{LARGEST_OUTCOME:g}" if numeric else "in the years 1 to 9999"
+        raise InvalidValue(
+            f"Column {column!r} must hold times {between}, it holds {came:g}{'' if numeric else ' seconds from 1970'}; "
+            "leave these rows out with filter, or list the value in missing_values if it stands for missing."
+        )
 
 
 def _division(low: float, high: float, numeric: bool, days: bool) -> tuple[float, float, str]:

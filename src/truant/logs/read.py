@@ -101,7 +101,7 @@ def _reduced(
     check_types(request, picked, source.durations)
     if request.levels is None and request.range is None and picked.outcome.type().is_boolean():
         request = replace(request, levels=(0.0, 1.0))
-    rows_kept = Kept(picked) if tree is None else keep(source, picked, tree, filters, rules)
+    rows_kept = Kept(picked) if tree is None else keep(source, picked, tree, filters, rules, decimal)
     picked = rows_kept.table
     periods = None if request.time is None else find_periods(source, picked, rules, request.time)
     picked = picked if periods is None else periods.table

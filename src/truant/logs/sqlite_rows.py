@@ -21,7 +21,7 @@ ROWS_AT_ONCE = 100_000
 
 
 def copied(table: ir.Table, sqlite: Any, names: Mapping[str, str], duckdb: Any) -> ir.Table:
-    """The table in DuckDB, as texts but for columns that were declared as times and hold nothing else.
+    """The table in DuckDB, as texts; times, too, which may be of any form.
 
     Parameters
     ----------
@@ -35,14 +35,7 @@ def copied(table: ir.Table, sqlite: Any, names: Mapping[str, str], duckdb: Any) 
         duckdb.con.register("batch", batch)
         duckdb.con.execute("INSERT INTO log FROM batch")
         duckdb.con.unregister("batch")
-    copy = duckdb.table("log")
-    moments = {name: kind for name, kind in table.schema().items() if kind.is_date() or kind.is_timestamp()}
-    casts = {name: copy[name].try_cast(kind) for name, kind in moments.items()}
-    if not casts:
-        return copy
-    lost = {name: (copy[name].notnull() & cast.isnull()).ifelse(1, 0).sum() for name, cast in casts.items()}
-    found = duckdb.to_pyarrow(copy.aggregate(**lost)).to_pylist()[0]
-    return copy.mutate(**{name: cast for name, cast in casts.items() if not found[name]})
+    return duckdb.table("log")
 
 
 def _batches(table: ir.Table, sqlite: Any, names: Mapping[str, str]) -> Iterator[pyarrow.Table]:

@@ -35,13 +35,21 @@ def find_forms(
         if role == "outcome" and request.observed is not None:  # whatever it holds while not observed
             seen = rules.number(picked.observed, form=forms.get("observed", PLAIN))
             rows = picked.filter(seen == 1)
-        forms[role] = _form(source, rows, role, names[role], rules, decimal, all_rows)
+        forms[role] = form_of(source, rows, role, names[role], rules, decimal, all_rows)
     return forms
 
 
-def _form(
+def form_of(
     source: Source, rows: ir.Table, role: str, name: str, rules: Rules, decimal: str, all_rows: bool
 ) -> Form:
+    """The form of one text column; or raises InvalidValue.
+
+    Parameters
+    ----------
+    role, name : what the queries and the user call it.
+    decimal : the decimal sign.
+    all_rows : whether to look at more than the first ones.
+    """
     if not all_rows:
         found = _shapes(source, rows, role, rules, FIRST_ROWS)
         seen_all = sum(shape.rows for shape in found) < FIRST_ROWS

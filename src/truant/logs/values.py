@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from truant.errors import InvalidValue
-from truant.logs.forms import NUMBER, PLAIN, WORDS, Form
+from truant.logs.forms import NUMBER, PLAIN, Form
 from truant.tables.words import MARKERS, NO, YES
 
 BLANKS = " \t\n\r\v\f"  # around texts they do not count; what databases strip
@@ -102,21 +102,6 @@ class Rules:
         if kind.is_numeric() and (self.numbers or always):
             return ibis.ifelse(read, None, self._without_nan(column).cast("string"))
         return None
-
-    def number_or_word(self, column: Any) -> Any:
-        """The column as numbers, whether it is written with plain numbers or with yes and no."""
-        import ibis
-
-        number = self.number(column)
-        return ibis.coalesce(number, self.number(column, form=WORDS)) if column.type().is_string() else number
-
-    def stray(self, column: Any) -> Any | None:
-        """The texts that are neither missing nor plain numbers, yes or no; None where there are no texts."""
-        import ibis
-
-        if not column.type().is_string():
-            return None
-        return ibis.ifelse(self.known(column).notnull() & self.number_or_word(column).isnull(), column, None)
 
     def _without_nan(self, column: Any) -> Any:
         can_be_nan = column.type().is_floating()

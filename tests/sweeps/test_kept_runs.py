@@ -183,7 +183,9 @@ def test_what_is_in_place_of_a_folder_of_parts_is_refused_before_the_runs(part, 
 
 def test_a_part_that_may_not_be_read_is_refused_before_the_runs(part, counted, monkeypatch):
     def closed(*arguments, **named):
-        raise PermissionError(errno.EACCES, "Permission denied")
+        raise PermissionError(
+            errno.EACCES, "Failed to open local file. Detail: Permission denied"
+        )  # as Arrow does
 
     monkeypatch.setattr(pq, "ParquetFile", closed)
     with pytest.raises(

@@ -6,6 +6,7 @@ off, edited or exchanged with another is noticed, and its runs are made again.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -80,8 +81,8 @@ class KeptRuns:
                     return None
                 said = own_fields(json.loads(file.schema_arrow.metadata[METADATA]), KIND, SCHEMA_NUMBER)
                 table = file.read().replace_schema_metadata(None)
-        except PermissionError as error:
-            raise self._unfit(path, f"cannot be read ({error.strerror})") from None
+        except PermissionError:  # Arrow's own sentence names the file again
+            raise self._unfit(path, f"cannot be read ({os.strerror(errno.EACCES)})") from None
         except (OSError, pa.ArrowException, *_DAMAGED):
             return None
         whole = said == {"key": key, "checksum": _checksum(key, table)}

@@ -12,7 +12,7 @@ from research.markdown import table, verdict, yes
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
-EXAMPLES = 1_500
+EXAMPLES = 500
 COLUMNS = ("what is tried", "right", "refused in one sentence", "bugs", "no bug")
 READ = {"truant.cli", "truant.logs.analyze", "truant.lab.simulate", "truant.sweeps.sweep"}
 

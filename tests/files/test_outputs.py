@@ -247,3 +247,23 @@ def test_a_file_that_only_another_user_can_replace(tmp_path, monkeypatch):
     ):
         check_outputs([(target, (".csv",))])
     check_outputs([(target.with_name("new.csv"), (".csv",))])
+
+
+@pytest.mark.parametrize("end", ["/", "/."])
+def test_a_command_takes_a_name_with_a_slash_for_a_folder(tmp_path, end):
+    table = tmp_path / "log.csv"
+    table.write_text("arm,y\na,1\nb,2\na,0\nb,1\n")
+    arguments = [
+        "analyze",
+        str(table),
+        "--arm",
+        "arm",
+        "--outcome",
+        "y",
+        "--out",
+        f"{tmp_path / 'new.csv'}{end}",
+    ]
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == 2
+    assert "folder" in result.stderr
+    assert list(tmp_path.iterdir()) == [table]

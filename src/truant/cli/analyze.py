@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
@@ -83,8 +82,8 @@ def _listed(text: str | None) -> list[str] | None:
     "--encoding", metavar="NAME", help="Of CSV files, e.g. latin-1, cp1252 or utf-16.  [default: utf-8]"
 )
 @click.option("--partitioned", is_flag=True, help="Folder names such as day=3 are columns, too.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write a page with charts: .html.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the estimates: .csv or .parquet.")
+@click.option("--html", type=click.Path(path_type=str), help="Write a page with charts: .html.")
+@click.option("--out", type=click.Path(path_type=str), help="Write the estimates: .csv or .parquet.")
 @as_json
 def analyze(
     data: str,
@@ -108,8 +107,8 @@ def analyze(
     time: str | None,
     encoding: str | None,
     partitioned: bool,
-    html: Path | None,
-    out: Path | None,
+    html: str | None,
+    out: str | None,
     as_json: bool,
 ) -> None:
     """What each arm of a table with holes is worth, under each assumption.

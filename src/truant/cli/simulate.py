@@ -66,10 +66,10 @@ def _complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) 
 @click.option("--minimize", is_flag=True, help="Lower outcomes are better: costs, churn, deaths.")
 @click.option("--threads", type=integer, default=None, help="[default: all cores]")
 @click.option(
-    "--chart", type=click.Path(path_type=Path), help="Write a chart: .png, .svg or interactive .html."
+    "--chart", type=click.Path(path_type=str), help="Write a chart: .png, .svg or interactive .html."
 )
 @click.option("--log", is_flag=True, help="A logarithmic regret axis in the chart.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write all runs to a .parquet file.")
+@click.option("--out", type=click.Path(path_type=str), help="Write all runs to a .parquet file.")
 @as_json
 def simulate(
     world: str,
@@ -81,9 +81,9 @@ def simulate(
     delay: int,
     minimize: bool,
     threads: int | None,
-    chart: Path | None,
+    chart: str | None,
     log: bool,
-    out: Path | None,
+    out: str | None,
     as_json: bool,
 ) -> None:
     """Compare policies in a world.
@@ -136,7 +136,7 @@ def _default_policies(world: Spec) -> list[str]:
     return ["naive-ucb", f"{max(named_after, key=len, default='mar')}-ucb", "oracle-ucb"]
 
 
-def _write(simulation: Simulation, out: Path | None, chart: Path | None, log: bool) -> list[Path]:
+def _write(simulation: Simulation, out: str | None, chart: str | None, log: bool) -> list[Path]:
     written = []
     if out:
         written.append(wrote(simulation.save(out)))

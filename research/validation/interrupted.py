@@ -6,6 +6,7 @@ import contextlib
 import random
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -101,24 +102,29 @@ def killed(command: str, kills: int, seed: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         tried = Command.tried(command, Path(name))
         before, folder = Path(name) / "undisturbed-0", Path(name) / "out"
-        half = writing = replaced = 0
+        half = writing = replaced = done = 0
         folder.mkdir()
-        for number in range(kills):
+        while done < kills:
             shutil.copytree(before, folder, dirs_exist_ok=True)
+            known = set(leftovers(folder))  # of the kill before
             process = tried.start(folder, 1)
-            if number % 2:
+            if done % 2:
                 time.sleep(chance.uniform(0.0, tried.seconds[-1]))
             else:
-                _wait_for_writing(process, folder, chance.uniform(0.0, 0.02))
+                _wait_for_writing(process, folder, known, 1 + done // 2 % 2)
+                time.sleep(chance.uniform(0.0, 0.003))
             process.kill()
             process.communicate()
+            if process.returncode != -signal.SIGKILL:  # it had ended before, which is no kill
+                continue
+            done += 1
             half += tried.mixed(folder)
-            writing += bool(leftovers(folder))
+            writing += bool(set(leftovers(folder)) - known)
             replaced += tried.contents(folder) != tried.expected[0]
         finished = tried.run(folder, 1).returncode == 0
         same = finished and tried.contents(folder) == tried.expected[1]
         return {
-            "kills": kills,
+            "kills": done,
             "writing": writing,
             "replaced": replaced,
             "half": half,
@@ -192,11 +198,12 @@ def leftovers(folder: Path) -> list[Path]:
     return list(folder.rglob(".truant-*.part"))
 
 
-def _wait_for_writing(process: subprocess.Popen[str], folder: Path, seconds: float) -> None:
-    """Until a temporary file is there, and a moment more."""
-    while process.poll() is None and not leftovers(folder):
+def _wait_for_writing(process: subprocess.Popen[str], folder: Path, known: set[Path], number: int) -> None:
+    """Until the first or second of its temporary files is there."""
+    seen: set[Path] = set()
+    while process.poll() is None and len(seen) < number:
+        seen |= set(leftovers(folder)) - known
         time.sleep(0.0001)
-    time.sleep(seconds)
 
 
 def _write_inputs(folder: Path) -> None:

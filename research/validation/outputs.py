@@ -45,8 +45,8 @@ def section(bench: Workbench) -> list[str]:
         "## Outputs of commands that are killed, or find the disk full",
         f"Each command replaces files that are there. It is killed (SIGKILL) {KILLS} times, every second time at a "
         "random moment and else while it writes its first or its second file; then it is let finish. After each kill "
-        "every output must be, to the byte, as it was before or as it should become (times of the clock left out); at the "
-        "end all must be as of a command that nobody touched, and no temporary file may be left. "
+        "every output must be, to the byte, as it was before or as it should become (times of the clock left out); at "
+        "the end all must be as of a command that nobody touched, and no temporary file may be left. "
         + verdict([row[-1] for row in kills], "rows"),
         table(KILLED, kills),
         f"The same on {kinds[0]} with room for the old files and a random part of the largest new one, {FULL} times "

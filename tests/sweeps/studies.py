@@ -31,7 +31,8 @@ worlds = [{ name = "mcar", vary = { gamma = { from = 0.025, to = 1.0, steps = 40
 
 # a sweep that takes its time over each file, so that a kill finds it in the middle
 SLOW = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell has it ignored
 from truant.sweeps import kept_runs, sweep
 write = kept_runs.KeptRuns.write
 def slowly(self, *arguments):

@@ -30,7 +30,13 @@ def real(arms=4, mediators=3, n=2000, centre=330.0, spread=100.0, seed=1, **opti
     a, m = rng.integers(0, arms, n), rng.integers(0, mediators, n)
     y = centre + spread * (0.2 * m + 0.1 * a) + rng.normal(0, spread, n)
     y[rng.random(n) < 0.1 + 0.15 * m] = np.nan
-    setting = Setting(arms=arms, mediators=mediators, low=centre - 10 * spread, high=centre + 10 * spread)
+    setting = Setting(
+        arms=arms,
+        mediators=mediators,
+        low=centre - 10 * spread,
+        high=centre + 10 * spread,
+        range_known=options.pop("range_known", False),
+    )
     labels = Labels.of([f"arm {i}" for i in range(arms)], [f"m{i}" for i in range(mediators)])
-    options = {"assume": ["mcar", "mar"], "range_known": False} | options
+    options = {"assume": ["mcar", "mar"]} | options
     return analyze_counts(Counts.fold(setting, a, m, y), setting, labels, **options)

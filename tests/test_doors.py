@@ -173,7 +173,7 @@ CALLS = [
     (lambda: report(COUNTS, assume=None), "assume must be names of assumptions, got None."),
     (lambda: report(COUNTS, control=np.array([])), "Unknown arm array([]"),
     (lambda: report(COUNTS, expected_split=5), "expected_split must be 2 positive shares"),
-    (lambda: report(COUNTS, range_known=None), "range_known must be true or false, got None."),
+    (lambda: Setting(arms=2, range_known=None), "range_known must be true or false, got None."),
     (lambda: Counts.empty(None), "setting must be a Setting, got None."),
     (lambda: Counts.fold(None, [0], [0], [0]), "setting must be a Setting, got None."),
     (lambda: Counts.fold(REAL, [0], [0], [10**400]), "Outcomes must be finite numbers or missing, got an"),

@@ -33,6 +33,8 @@ class Setting:
     low, high : range of the outcomes; of `levels` when these are given. Policies allow for an unseen outcome at
         the far end of it, so it must hold for single outcomes where these are skewed or rare; for nearly normal
         outcomes the range of their means will do.
+    range_known : low and high hold for outcomes that nobody has seen yet; False: they are those of a sample, and an
+        estimate must not rely on them.
     mean_range : range of the means, where it is known to be narrower than that of the outcomes.
     scale : typical spread of an outcome, s_0; half the range unless given.
     minimize : the best arm is the one with the lowest mean: costs, churn, deaths.
@@ -46,6 +48,7 @@ class Setting:
     levels: tuple[float, ...] | None = None
     low: float = 0.0
     high: float = 1.0
+    range_known: bool = True
     mean_range: tuple[float, float] | None = None
     scale: float | None = None
     minimize: bool = False
@@ -73,6 +76,7 @@ class Setting:
             "low": low,
             "high": high,
             "mean_range": None if self.mean_range is None else _within(low, high, self.mean_range),
+            "range_known": switch("range_known", self.range_known),
             "minimize": switch("minimize", self.minimize),
             "scale": (high - low) / 2 if self.scale is None else positive_number("scale", self.scale),
             "mediator_probabilities": _mediator_table(self.mediator_probabilities, (arms, mediators)),

@@ -1,6 +1,7 @@
 """Probabilities, differences, tests and tipping points against independent computations and simulation."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -154,7 +155,7 @@ def test_at_the_tipping_point_winner_and_runner_up_are_level():
     counts = Counts.fold(world.setting, arms, mediators, outcomes)
     labels = Labels.of("abc", "01")
     (belief,), _ = beliefs(counts, world.setting, labels, ["mar"])
-    tip = tipping(belief, counts, world.setting, labels, range_known=False)
+    tip = tipping(belief, counts, replace(world.setting, range_known=False), labels)
     winner, runner_up = labels.arms.index(tip.winner), labels.arms.index(tip.runner_up)
     for arm, shift in ((winner, -tip.shift), (runner_up, tip.runner_up_shift)):
         own = arms == arm
@@ -175,7 +176,7 @@ def test_nothing_missing_has_no_tipping_point_and_an_impossible_one_is_called_so
     counts = Counts.fold(setting, arms, np.zeros(20, int), outcomes)
     labels = Labels.of("ab", ["all"])
     (belief,), _ = beliefs(counts, setting, labels, ["mcar"])
-    tip = tipping(belief, counts, setting, labels, range_known=True)
+    tip = tipping(belief, counts, setting, labels)
     assert missing_shares(counts) == pytest.approx([0.1, 0.0])
     assert tip.shift == pytest.approx((8 / 9 - 0.2) / 0.1)
     assert tip.possible is False

@@ -173,7 +173,7 @@ def check_everything(place: Any, table: pd.DataFrame) -> None:
     assert log.mediators == tuple(f"site={s}, {words[t]}" for s, t in levels)
     assert log.arms == ("A", "B", "C")
     assert (log.rows, log.skipped) == (len(table), int(table["arm"].isna().sum()))
-    assert not log.outcome_range_given
+    assert log.setting.range_known is (log.setting.levels is not None)
     assert_same(log, folded(log, table.assign(m=pairs), levels), table["y"])
 
 

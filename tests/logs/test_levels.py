@@ -130,19 +130,30 @@ def test_range_and_levels():
 
     def setting(**given: Any) -> tuple[Any, float, float, bool]:
         log = read(base, arm="arm", outcome="y", **given)
-        return log.setting.levels, log.setting.low, log.setting.high, log.outcome_range_given
+        return log.setting.levels, log.setting.low, log.setting.high, log.setting.range_known
 
-    assert setting() == ((0, 1), 0, 1, False)
+    assert setting() == ((0, 1), 0, 1, True)
     assert setting(levels=(1, 0, 2)) == ((0, 1, 2), 0, 2, True)
     assert setting(levels=()) == (None, 0, 1, False)
     assert setting(range=(0, 1)) == ((0, 1), 0, 1, True)
     assert setting(range=(-1, 4)) == (None, -1, 4, True)
     assert setting(range=(0, 1), levels=()) == (None, 0, 1, True)
+
     base["y"] = [True] * 8
     assert setting() == ((0, 1), 0, 1, True)
     base["y"] = [3] * 8
     assert setting(range=(1, 5)) == (None, 1, 5, True)
     assert read(base, arm="arm", outcome="y", range=(1, 5)).setting.scale == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "known"),
+    [((1, 2, 3, 4, 5), True), ((0, 0.25, 0.5, 0.75, 1), True), ((0, 12.5, 37.2), False), ((0, 1, 5), False)],
+)
+def test_levels_that_were_found_are_all_there_are_only_if_they_look_like_a_scale(values, known):
+    log = read({"arm": ["a", "b"] * len(values), "y": [*values, *values]}, arm="arm", outcome="y")
+    assert log.setting.levels == values
+    assert log.setting.range_known is known
 
 
 def test_scale_is_the_spread_within_arms():

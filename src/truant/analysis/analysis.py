@@ -26,7 +26,7 @@ from truant.assumptions.mcar import Mcar
 from truant.counts import OBSERVED, PULLS, Counts, needed_counts
 from truant.documents import document
 from truant.errors import InvalidValue, NotIdentified, unknown
-from truant.setting import IntArray, Setting, finite, is_number, switch
+from truant.setting import IntArray, Setting, finite, is_number
 from truant.tables.arrow import make_table
 from truant.text import quoted
 
@@ -140,7 +140,6 @@ def analyze_counts(
     level: float = 0.95,
     control: str | None = None,
     expected_split: Sequence[float] | None = None,
-    range_known: bool = True,
     found_before: Sequence[Warning] = (),
     clusters: Clusters | None = None,
     over_time: OverTime | None = None,
@@ -154,7 +153,6 @@ def analyze_counts(
     level : of confidence intervals.
     control : the arm that others are compared with.
     expected_split : the shares of units that each arm should have, in the order of the arms.
-    range_known : the setting's range is that of all outcomes, and not only of those seen.
     found_before : warnings about the data that the counts do not show; they come first.
     clusters : which rows belong to one unit; all rows are independent unless given.
     over_time : the course over time, for warnings about it.
@@ -162,7 +160,6 @@ def analyze_counts(
     needed_counts(counts).checked(setting)
     _check_labels(labels, setting)
     assume = assumption_names(assume)
-    switch("range_known", range_known)
     split = check_options(labels, level, control, expected_split)
     direction = Direction(setting.minimize)
     found, impossible = beliefs(counts, setting, labels, assume)
@@ -177,7 +174,7 @@ def analyze_counts(
     )
     ranked = [direction.belief(belief) for belief in found]
     upward = direction.counts(counts)
-    tips = [tipping(belief, upward, direction.setting(setting), labels, range_known) for belief in ranked]
+    tips = [tipping(belief, upward, direction.setting(setting), labels) for belief in ranked]
     return Analysis(
         arms=tuple(
             Arm(
@@ -187,7 +184,7 @@ def analyze_counts(
                 float(missing_shares(counts)[a]),
                 naive[a],
                 {belief: row[a] for belief, row in estimates.items()},
-                worst_case(counts, setting, a, level, clusters) if range_known else None,
+                worst_case(counts, setting, a, level, clusters) if setting.range_known else None,
             )
             for a, name in enumerate(labels.arms)
         ),

@@ -14,11 +14,21 @@ class Labels:
 
     arms: tuple[str, ...]
     mediators: tuple[str, ...]
+    outcome: str = "outcome"  # what is measured
+    mediator_column: str = (
+        ""  # of a single mediator that is not cut, whose levels do not say what they are of
+    )
 
     @classmethod
-    def of(cls, arms: Sequence[object], mediators: Sequence[object]) -> Labels:
+    def of(
+        cls,
+        arms: Sequence[object],
+        mediators: Sequence[object],
+        outcome: str = "outcome",
+        mediator_column: str = "",
+    ) -> Labels:
         """The labels as texts."""
-        return cls(tuple(map(str, arms)), tuple(map(str, mediators)))
+        return cls(tuple(map(str, arms)), tuple(map(str, mediators)), outcome, mediator_column)
 
     def mediator(self, m: int) -> str:
         """The name of a row of the counts; the last row is that of missing mediators."""

@@ -34,9 +34,7 @@ class Tipping:
     runner_up_possible: bool | None
 
 
-def tipping(
-    belief: Belief, counts: Counts, setting: Setting, labels: Labels, range_known: bool
-) -> Tipping | None:
+def tipping(belief: Belief, counts: Counts, setting: Setting, labels: Labels) -> Tipping | None:
     """delta* = gap / missing share; None with a single arm."""
     order = _ranked(belief)
     if len(order) < 2:
@@ -44,8 +42,8 @@ def tipping(
     winner, runner_up = order[:2]
     gap = belief.means[winner] - belief.means[runner_up]
     sd = pooled_sd(counts)
-    down = _side(belief, counts, setting, winner, -gap, range_known)
-    up = _side(belief, counts, setting, runner_up, gap, range_known)
+    down = _side(belief, counts, setting, winner, -gap)
+    up = _side(belief, counts, setting, runner_up, gap)
     return Tipping(
         belief.name,
         labels.arms[winner],
@@ -66,7 +64,7 @@ def _ranked(belief: Belief) -> list[int]:
 
 
 def _side(
-    belief: Belief, counts: Counts, setting: Setting, arm: int, change: float, range_known: bool
+    belief: Belief, counts: Counts, setting: Setting, arm: int, change: float
 ) -> tuple[float | None, bool | None]:
     """How far the arm's missing outcomes must move for its value to change by that much, and whether they can."""
     share = missing_shares(counts)[arm]
@@ -74,7 +72,7 @@ def _side(
         return None, None
     shift = abs(change) / share
     moved = missing_mean(belief, counts, arm) + np.copysign(shift, change)
-    return float(shift), bool(setting.low <= moved <= setting.high) if range_known else None
+    return float(shift), bool(setting.low <= moved <= setting.high) if setting.range_known else None
 
 
 def _in_sd(shift: float | None, sd: float) -> float | None:

@@ -92,7 +92,6 @@ def assemble(
         "mediators": tuple(mediators.values()),
         "rows": rows,
         "skipped": rows - sum(cell["pulls"] for cell in kept),
-        "outcome_range_given": bool(request.levels) or request.range is not None,
         "missing_markers": found,
     }
 
@@ -151,8 +150,24 @@ def _discrete(
         checks.check_levels(request, seen)
     else:
         checks.check_range(request, seen[0], seen[-1])
-    setting = Setting(arms=shape[0], mediators=shape[1] - 1, levels=request.levels or tuple(seen))
+    setting = Setting(
+        arms=shape[0],
+        mediators=shape[1] - 1,
+        levels=request.levels or tuple(seen),
+        range_known=bool(request.levels) or request.range is not None or _is_scale(seen),
+    )
     return counts_of(kept, setting, aggregate.pivot), setting
+
+
+def _is_scale(levels: Sequence[float]) -> bool:
+    """Whether levels that were found look like all there are: whole numbers or shares at equal distances.
+
+    A few amounts of money, seen in a small table, do not: the next one may be higher.
+    """
+    values = np.asarray(levels)
+    plain = bool(np.all(values == np.floor(values))) or bool(values[0] >= 0 and values[-1] <= 1)
+    steps = np.diff(values)
+    return plain and bool(np.allclose(steps, steps[:1], rtol=1e-6))
 
 
 def _real(
@@ -168,7 +183,12 @@ def _real(
     _add_real(table, kept)
     low, high = request.range or (low, high)
     setting = Setting(
-        arms=shape[0], mediators=shape[1] - 1, low=low, high=high, scale=_spread(table, (high - low) / 2)
+        arms=shape[0],
+        mediators=shape[1] - 1,
+        low=low,
+        high=high,
+        range_known=request.range is not None,
+        scale=_spread(table, (high - low) / 2),
     )
     return Counts(table, None, aggregate.pivot).about(setting.centre), setting
 

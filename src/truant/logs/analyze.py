@@ -129,7 +129,6 @@ class Asked:
             level=self.level,
             control=self.control,
             expected_split=self.expected_split,
-            range_known=log.setting.levels is not None or log.outcome_range_given,
             found_before=log.warnings,
             clusters=log.clusters,
             over_time=log.over_time,

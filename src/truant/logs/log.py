@@ -33,7 +33,6 @@ class Log:
     mediators: tuple[str, ...]  # labels by code; ("all",) when no mediator was named
     rows: int
     skipped: int  # rows without an arm
-    outcome_range_given: bool  # if not, it is what was observed
     groups: tuple[Group, ...] = ()  # by the values of a column, if that was asked for
     clusters: Clusters | None = None  # which rows belong to one unit, if that was asked for
     over_time: OverTime | None = None  # if that was asked for

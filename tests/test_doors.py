@@ -47,6 +47,62 @@ ANALYZE = [
     (["--levels", "1"], {"levels": (1.0,)}, "levels must be at least two increasing values, got (1.0,)."),
     (["--levels", "low"], {"levels": "low"}, "levels must be numbers, got 'low'."),
     (
+        ["--cut-outcome", "1"],
+        {"cut_outcome": 1},
+        "An outcome is cut into 2 to 10 classes, got cut_outcome=1; a",
+    ),
+    (
+        ["--cut-outcome", "11"],
+        {"cut_outcome": 11},
+        "An outcome is cut into 2 to 10 classes, got cut_outcome=11;",
+    ),
+    (
+        ["--cut-outcome", "2.5"],
+        {"cut_outcome": 2.5},
+        "An outcome is cut into 2 to 10 classes, got cut_outcome=2.5;",
+    ),
+    (["--cut-outcome", "few"], {"cut_outcome": "few"}, "cut_outcome must be numbers, got 'few'."),
+    (
+        ["--cut-outcome", "1,nan"],
+        {"cut_outcome": (1.0, float("nan"))},
+        "cut_outcome must be finite, got [1.0, nan].",
+    ),
+    (
+        ["--cut-outcome", "1,1e300"],
+        {"cut_outcome": (1.0, 1e300)},
+        "cut_outcome must be within ±1e+100, got 1e+300.",
+    ),
+    (
+        ["--cut-outcome", "2,2"],
+        {"cut_outcome": (2.0, 2.0)},
+        "cut_outcome must be a number of classes or 1 to 9 increasing points, got (2.0, 2.0).",
+    ),
+    (
+        ["--cut-outcome", "2", "--levels", "0,1"],
+        {"cut_outcome": 2, "levels": (0, 1)},
+        "cut_outcome finds the levels of the outcome; give either cut_outcome or levels.",
+    ),
+    (
+        ["--cut-outcome", "2,"],
+        {"cut_outcome": [2]},
+        "cut_outcome prepares an outcome for mnar, which needs a mediator, and none was given; name one with mediator",
+    ),
+    (
+        ["--cut-outcome", "3", "--mediator", "m"],
+        {"cut_outcome": 3, "mediator": "m"},
+        "cut_outcome must make at most as many classes as the mediator has levels, got 3 classes and 2",
+    ),
+    (
+        ["--cut-outcome", "0.1,2", "--mediator", "m"],
+        {"cut_outcome": [0.1, 2], "mediator": "m"},
+        "cut_outcome must leave observed outcomes in every class, there are none with y <= 0.1; leave out a point,",
+    ),
+    (
+        ["--cut-outcome", "0.7,1.5,2.7", "--mediator", "m"],
+        {"cut_outcome": [0.7, 1.5, 2.7], "mediator": "m"},
+        "cut_outcome must make fewer levels than the outcome has values, 'y' has only 0.5, 1, 2.5 and 3 and is disc",
+    ),
+    (
         ["--expected-split", "1"],
         {"expected_split": (1.0,)},
         "expected_split must be 2 positive shares, one for",

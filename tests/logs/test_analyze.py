@@ -218,7 +218,7 @@ def test_it_holds_an_analysis_and_shows_all_of_it():
         "missing_markers": {"arm": {"empty": 1}},
         "notes": ["missing in 'arm': 1 empty"],
     }
-    own |= {"unit": None, "units": None}
+    own |= {"unit": None, "units": None, "cut_outcome": None}
     columns = {
         "arm": "arm",
         "outcome": "y",

@@ -21,6 +21,7 @@ from truant.analysis.estimates import Belief, Infeasible, beliefs
 from truant.analysis.labels import Labels
 from truant.analysis.over_time import OverTime
 from truant.analysis.sensitivity import Tipping, missing_shares, pooled_sd, tipping, tipping_curve
+from truant.analysis.uncut import Uncut
 from truant.assumptions import Estimate
 from truant.assumptions.mcar import Mcar
 from truant.counts import OBSERVED, PULLS, Counts, needed_counts
@@ -143,6 +144,7 @@ def analyze_counts(
     found_before: Sequence[Warning] = (),
     clusters: Clusters | None = None,
     over_time: OverTime | None = None,
+    uncut: Uncut | None = None,
 ) -> Analysis:
     """Estimates side by side, diagnosis and sensitivity.
 
@@ -156,6 +158,7 @@ def analyze_counts(
     found_before : warnings about the data that the counts do not show; they come first.
     clusters : which rows belong to one unit; all rows are independent unless given.
     over_time : the course over time, for warnings about it.
+    uncut : the counts before a real outcome was cut into levels: naive means, bounds and the range are theirs.
     """
     needed_counts(counts).checked(setting)
     _check_labels(labels, setting)
@@ -164,17 +167,20 @@ def analyze_counts(
     direction = Direction(setting.minimize)
     found, impossible = beliefs(counts, setting, labels, assume)
     tests, untestable = contradictions(counts, setting, found, labels, clusters.alike if clusters else 1.0)
+    if uncut is not None:
+        found = [uncut.belief(belief, counts, setting) for belief in found]
     if clusters is not None:
         clusters.check(labels)
         found = [clusters.belief(belief, counts, setting) for belief in found]
-    naive = [_naive(counts, setting, arm, level, clusters) for arm in range(setting.arms)]
+    real = Uncut(counts, setting, clusters) if uncut is None else uncut
+    naive = [_naive(real.counts, real.setting, arm, level, real.clusters) for arm in range(setting.arms)]
     z = NormalDist().inv_cdf((1 + level) / 2)
     estimates, losses = _estimates(
         found, level, None if control is None else labels.arms.index(control), direction
     )
     ranked = [direction.belief(belief) for belief in found]
     upward = direction.counts(counts)
-    tips = [tipping(belief, upward, direction.setting(setting), labels) for belief in ranked]
+    tips = [tipping(belief, upward, direction.setting(real.setting), labels) for belief in ranked]
     return Analysis(
         arms=tuple(
             Arm(
@@ -184,7 +190,9 @@ def analyze_counts(
                 float(missing_shares(counts)[a]),
                 naive[a],
                 {belief: row[a] for belief, row in estimates.items()},
-                worst_case(counts, setting, a, level, clusters) if setting.range_known else None,
+                worst_case(real.counts, real.setting, a, level, real.clusters)
+                if real.setting.range_known
+                else None,
             )
             for a, name in enumerate(labels.arms)
         ),

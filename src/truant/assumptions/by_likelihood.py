@@ -62,7 +62,8 @@ class ByLikelihood(Assumption):
         """A discrete outcome, and numbers of levels that can be told apart."""
         if setting.levels is None:
             raise NotIdentified(
-                "{assumption} needs a discrete outcome, and this one is real; give its levels, or cut it into a few.",
+                "{assumption} needs a discrete outcome, and this one is real; give its levels, or cut it into a few: "
+                "cut_outcome=3 (--cut-outcome 3).",
                 assumption=self.name,
             )
         misfit = self.misfit(setting.mediators, setting.outcomes)

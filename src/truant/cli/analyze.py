@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from truant.cli.base import as_json, cli, console, number, numbers, say, wrote
+from truant.cli.base import as_json, cli, console, integer, number, numbers, say, wrote
 
 
 def _complete_assumptions(
@@ -20,6 +21,11 @@ def _complete_assumptions(
 
 def _listed(text: str | None) -> list[str] | None:
     return None if text is None else text.split(",") if text else []
+
+
+def _cut(text: str) -> Any:
+    """A number of classes, or points with commas between them or behind."""
+    return numbers(text.removesuffix(",")) if "," in text else integer(text)
 
 
 @cli.command()
@@ -47,6 +53,12 @@ def _listed(text: str | None) -> list[str] | None:
 )
 @click.option(
     "--levels", type=numbers, metavar="0,1,...", help="Values of a discrete outcome.  [default: found out]"
+)
+@click.option(
+    "--cut-outcome",
+    type=_cut,
+    metavar="3|10,50",
+    help="Cut a real outcome into levels, for mnar: 3 at its tertiles, or at points (a single one is 10,).",
 )
 @click.option(
     "--missing-values",
@@ -95,6 +107,7 @@ def analyze(
     level: float,
     range_: tuple[float, float] | None,
     levels: tuple[float, ...] | None,
+    cut_outcome: int | tuple[float, ...] | None,
     missing_values: str | None,
     only_missing_values: str | None,
     decimal: str,
@@ -131,6 +144,7 @@ def analyze(
         level=level,
         range=range_,
         levels=levels,
+        cut_outcome=cut_outcome,
         missing_values=_listed(missing_values) or (),
         only_missing_values=_listed(only_missing_values),
         decimal=decimal,

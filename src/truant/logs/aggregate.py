@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from truant.analysis.uncut import Uncut
 from truant.counts import COLUMNS, CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue
-from truant.logs import checks, markers, query, spellings
+from truant.logs import checks, cut_outcome, markers, query, spellings
 from truant.logs.source import Source
 from truant.logs.values import Rules
 from truant.setting import FloatArray, Setting
@@ -33,11 +34,15 @@ class Aggregate:
     rows: list[dict[str, Any]]
     by_outcome: bool
     pivot: float  # what the sums are about
+    outcome_points: tuple[float, ...] = ()  # where a real outcome was cut
     notes: tuple[str, ...] = ()  # how labels were read
 
 
 def collect(source: Source, request: Request, columns: query.QueryColumns) -> Aggregate:
-    """Run the aggregate; by outcome if that is discrete, as was said or as the first rows look."""
+    """Run the aggregate; by outcome if that is discrete, as was said or as the first rows look.
+
+    An outcome that is to be cut has sums for each of its classes.
+    """
     look = query.first_look(source, columns)
     distinct = [look[key] for key in columns.keys]
     if distinct[0] > MOST_ARMS or max(distinct[1:], default=0) > MOST_MEDIATORS:
@@ -48,10 +53,12 @@ def collect(source: Source, request: Request, columns: query.QueryColumns) -> Ag
     checks.check_finite(request.outcome, low, high)
     pivot = sum(request.range or (low, high)) / 2
     by_outcome = bool(request.levels)
-    if request.levels is None:
+    columns, outcome_points = cut_outcome.find_outcome_cut(source, request, columns)
+    if request.levels is None and request.cut_outcome is None:
         # a range that the values do not span by themselves means a real outcome
         by_outcome = look["clean"] <= MOST_LEVELS and request.range in (None, (low, high))
-    rows = query.reduce(source, columns, by_outcome, pivot, look["nan"] > 0)
+    with_nan = look["nan"] > 0 or request.cut_outcome is not None
+    rows = query.reduce(source, columns, by_outcome, pivot, with_nan)
     if by_outcome and not request.levels and len({row["outcome"] for row in rows} - {None}) > MOST_LEVELS:
         by_outcome = False  # the first rows misled
         rows = query.reduce(source, columns, by_outcome, pivot, look["nan"] > 0)
@@ -61,7 +68,7 @@ def collect(source: Source, request: Request, columns: query.QueryColumns) -> Ag
             f"The columns have more than {query.MOST_CELLS:,} combinations; "
             "name columns with fewer values, or cut mediators, as in 'NAME:3'."
         )
-    return Aggregate(rows, by_outcome, pivot, tuple(spellings.strip_labels(request, rows)))
+    return Aggregate(rows, by_outcome, pivot, outcome_points, tuple(spellings.strip_labels(request, rows)))
 
 
 def assemble(
@@ -85,7 +92,13 @@ def assemble(
         cell["place"] = arm_code[cell["arm"]], level_code.get(_level(request, cell), len(mediators))
     make = _discrete if aggregate.by_outcome else _real
     counts, setting = make(request, aggregate, kept, (len(arms), len(mediators) + 1))
-    return {
+    cut: dict[str, Any] = {}
+    if request.cut_outcome is not None:
+        uncut, counts, setting = _cut(request, aggregate, kept, counts, setting)
+        points = aggregate.outcome_points
+        found_cut = cut_outcome.cut_of(request.outcome, points, arms.values(), counts, uncut.counts)
+        cut = {"uncut": uncut, "cut_outcome": found_cut}
+    return cut | {
         "counts": counts,
         "setting": setting,
         "arms": tuple(arms.values()),
@@ -191,6 +204,16 @@ def _real(
         scale=_spread(table, (high - low) / 2),
     )
     return Counts(table, None, aggregate.pivot).about(setting.centre), setting
+
+
+def _cut(
+    request: Request, aggregate: Aggregate, kept: list[dict[str, Any]], real: Counts, setting: Setting
+) -> tuple[Uncut, Counts, Setting]:
+    """What the outcome was, and the counts and the setting of its classes."""
+    points, pivot = aggregate.outcome_points, aggregate.pivot
+    levels, within = cut_outcome.give_levels(request, points, kept, pivot, setting.mediators)
+    cut = Setting(arms=setting.arms, mediators=setting.mediators, levels=levels)
+    return Uncut(real, setting, within=within), counts_of(kept, cut, pivot), cut
 
 
 def check_seen(request: Request, observed: float, pulls: float) -> None:

@@ -72,6 +72,7 @@ class AnalysisBy:
             "units": self.log.units,
             "filter": list(self.log.filters),
             "filtered_out": self.log.filtered_out,
+            "cut_outcome": None if self.log.cut_outcome is None else self.log.cut_outcome.summary(),
             "notes": list(self.log.notes),
             "chances": self.chances,
             "groups": [{"value": label, "analysis": group.summary()} for label, group in self.groups.items()],

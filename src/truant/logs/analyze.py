@@ -33,6 +33,7 @@ def analyze(
     level: float = 0.95,
     range: tuple[float, float] | None = None,
     levels: Sequence[float] | None = None,
+    cut_outcome: int | Sequence[float] | None = None,
     missing_values: Sequence[object] = (),
     only_missing_values: Sequence[object] | None = None,
     decimal: str = ".",
@@ -58,6 +59,8 @@ def analyze(
     level : of confidence intervals.
     range : the lowest and the highest possible outcome, for worst-case bounds; levels bring their own.
     levels : the values of a discrete outcome; found out unless given.
+    cut_outcome : cuts a real outcome into levels for mnar: 3 at its tertiles, [10, 50] at these points (a value equal
+        to a point belongs below it); the value of a level is the mean of the observed outcomes in it.
     missing_values : further values that mean missing, e.g. -99, beside NULL, NaN, blank, and in any case NA, N/A, NaN,
         null and None.
     only_missing_values : values that mean missing instead, beside NULL, NaN and blank.
@@ -82,6 +85,7 @@ def analyze(
         mediator=mediators,
         observed=observed,
         levels=levels,
+        cut_outcome=cut_outcome,
         range=range,
         missing_values=missing_values,
         only_missing_values=only_missing_values,
@@ -132,6 +136,7 @@ class Asked:
             found_before=log.warnings,
             clusters=log.clusters,
             over_time=log.over_time,
+            uncut=log.uncut,
         )
         return LogAnalysis(
             analysis=found,
@@ -143,6 +148,7 @@ class Asked:
             filters=log.filters,
             filtered_out=log.filtered_out,
             missing_markers=log.missing_markers,
+            cut_outcome=log.cut_outcome,
             notes=log.notes,
             inputs=self.inputs,
         )

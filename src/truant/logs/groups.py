@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from truant.analysis import Labels
+from truant.analysis.uncut import Uncut
 from truant.errors import InvalidValue
 from truant.logs import markers
 from truant.logs.aggregate import Aggregate, check_seen, counts_of
 from truant.logs.checks import check_groups
+from truant.logs.cut_outcome import cut_of
 from truant.logs.log import Group, Log
 from truant.logs.units import Units
 from truant.tables.labels import group_labels
@@ -57,15 +59,40 @@ def _group(
     missing = markers.count(cells)
     whole = markers.notes(log.missing_markers)
     notes = [*(note for note in log.notes if note not in whole), *markers.notes(missing)]
+    counts = replace(counts, table=counts.table[there])
+    uncut, cut = log.uncut, log.cut_outcome
+    if uncut is not None and cut is not None:
+        uncut = _uncut(log, uncut, aggregate, units, value, cells, there)
+        cut = cut_of(cut.outcome, cut.points, arms, counts, uncut.counts)
     part = replace(
         log,
-        counts=replace(counts, table=counts.table[there]),
+        counts=counts,
         setting=replace(log.setting, arms=len(there)),
         arms=arms,
         clusters=clusters,
+        cut_outcome=cut,
+        uncut=uncut,
         rows=rows,
         skipped=rows - int(counts.pulls.sum()),
         missing_markers=missing,
         notes=tuple(notes),
     )
     return Group(label, value, rows, part)
+
+
+def _uncut(
+    log: Log,
+    uncut: Uncut,
+    aggregate: Aggregate,
+    units: Units | None,
+    value: Any,
+    cells: Sequence[dict[str, Any]],
+    arms: Sequence[int],
+) -> Uncut:
+    """The counts of a group before its outcome was cut."""
+    known = [cell for cell in cells if cell["arm"] is not None]
+    part = replace(uncut, counts=counts_of(known, uncut.setting, aggregate.pivot)).of_arms(arms)
+    if units is None:
+        return part
+    real = replace(log, setting=uncut.setting)
+    return replace(part, clusters=units.clusters(real, cells, aggregate.pivot, value).of_arms(arms))

@@ -8,7 +8,9 @@ from typing import Any
 from truant.analysis.clusters import Clusters
 from truant.analysis.diagnosis import Warning
 from truant.analysis.over_time import OverTime
+from truant.analysis.uncut import Uncut
 from truant.counts import Counts
+from truant.logs.cut_outcome import CutOutcome
 from truant.setting import Setting
 
 
@@ -36,6 +38,8 @@ class Log:
     groups: tuple[Group, ...] = ()  # by the values of a column, if that was asked for
     clusters: Clusters | None = None  # which rows belong to one unit, if that was asked for
     over_time: OverTime | None = None  # if that was asked for
+    cut_outcome: CutOutcome | None = None  # what cutting a real outcome did, if that was asked for
+    uncut: Uncut | None = None  # the counts before that
     filters: tuple[str, ...] = ()
     filtered_out: int = 0  # rows that they left out
     missing_markers: dict[str, dict[str, int]] = field(default_factory=dict)  # column -> marker -> rows

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from truant.analysis.over_time import OverTime
     from truant.analysis.sensitivity import Tipping
     from truant.counts import Counts
+    from truant.logs.cut_outcome import CutOutcome
     from truant.logs.log import Log
     from truant.setting import Setting
 
@@ -46,6 +47,7 @@ class LogAnalysis:
     filters: tuple[str, ...] = ()  # of which all are true in every row
     filtered_out: int = 0  # rows of the source that they left out
     missing_markers: dict[str, dict[str, int]] = field(default_factory=dict)  # column -> marker -> rows
+    cut_outcome: CutOutcome | None = None  # what cutting a real outcome did, if that was asked for
     notes: tuple[str, ...] = ()  # how values were read
     inputs: tuple[str, ...] = ()  # paths and patterns of the files that were read, which are never written
 
@@ -170,6 +172,7 @@ class LogAnalysis:
             "units": self.units,
             "filter": list(self.filters),
             "filtered_out": self.filtered_out,
+            "cut_outcome": None if self.cut_outcome is None else self.cut_outcome.summary(),
             "missing_markers": {name: dict(rows) for name, rows in self.missing_markers.items()},
             "notes": list(self.notes),
         }
@@ -224,6 +227,8 @@ def about_sentences(
         )
     if log.skipped:
         sentences.append(f"{log.skipped:,} rows without an arm left out")
+    if log.cut_outcome is not None:
+        sentences.append(log.cut_outcome.sentence)
     return [*sentences, *log.notes]
 
 

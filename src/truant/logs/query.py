@@ -78,7 +78,7 @@ def tidy(
     details = {}
     for i, part in enumerate(request.mediators):
         role = f"mediator_{i}"
-        keys[role] = _class_of(picked[f"number_{role}"], cuts[i].points) if part.classes else picked[role]
+        keys[role] = class_of(picked[f"number_{role}"], cuts[i].points) if part.classes else picked[role]
         if part.classes:
             details[f"unread_{role}"] = unread(role, picked[f"number_{role}"].notnull())
     clean = picked.number_outcome
@@ -180,7 +180,8 @@ def reduce(
     return rows
 
 
-def _class_of(value: Any, points: Sequence[float]) -> Any:
+def class_of(value: Any, points: Sequence[float]) -> Any:
+    """The number of the class that a value is in; a value equal to a point belongs below it, NULL to no class."""
     import ibis
 
     below = [(value <= point, code) for code, point in enumerate(points)]

@@ -35,6 +35,7 @@ def read(
     mediator: str | Sequence[str] = (),
     observed: str | None = None,
     levels: Sequence[float] | None = None,
+    cut_outcome: int | Sequence[float] | None = None,
     range: tuple[float, float] | None = None,
     missing_values: Sequence[object] = (),
     only_missing_values: Sequence[object] | None = None,
@@ -57,6 +58,7 @@ def read(
     mediator : column or columns; several combine into one; `NAME:3` cuts a number into thirds over all arms.
     observed : column that is false (or 0) where the outcome is missing, whatever it holds.
     levels : all values of a discrete outcome; () for a real one; found from the data unless given.
+    cut_outcome : number of classes into which a real outcome is cut at its quantiles, or the points where it is cut.
     range : lowest and highest outcome that can be; those seen unless given.
     missing_values : what else means missing in any of these columns, beside NULL, NaN, blank, and in any case NA, N/A,
         NaN, null and None.
@@ -76,7 +78,17 @@ def read(
     with closing(find(data, encoding=encoding, partitioned=partitioned)) as source:
         try:
             request = understand(
-                source.columns, arm, outcome, mediator, observed, levels, range, by=by, unit=unit, time=time
+                source.columns,
+                arm,
+                outcome,
+                mediator,
+                observed,
+                levels,
+                range,
+                cut_outcome,
+                by=by,
+                unit=unit,
+                time=time,
             )
         except UnknownName as error:
             raise _advising(error, source) from None
@@ -99,7 +111,8 @@ def _reduced(
     names = request.names() | filter_columns(tree)
     picked = source.pick({role: source.columns.index(name) for role, name in names.items()})
     check_types(request, picked, source.durations)
-    if request.levels is None and request.range is None and picked.outcome.type().is_boolean():
+    settled = request.levels is not None or request.range is not None or request.cut_outcome is not None
+    if not settled and picked.outcome.type().is_boolean():
         request = replace(request, levels=(0.0, 1.0))
     rows_kept = Kept(picked) if tree is None else keep(source, picked, tree, filters, rules, decimal)
     picked = rows_kept.table
@@ -115,6 +128,8 @@ def _reduced(
             break
     found = assemble(request, cuts, aggregate, rules, source.untyped)
     found["setting"] = replace(found["setting"], minimize=minimize)
+    if "uncut" in found:
+        found["uncut"] = found["uncut"].with_direction(minimize)
     missing = found["missing_markers"]
     warnings = [*selected_on_outcome(tree, request.outcome), *markers.warnings(request, missing, rules)]
     warnings += [Warning("thousands", form.doubt) for form in forms.values() if form.doubt]
@@ -135,6 +150,10 @@ def _reduced(
     )
     if units is not None:
         log = replace(log, clusters=units.clusters(log, aggregate.rows, aggregate.pivot))
+        if log.uncut is not None:
+            real = replace(log, setting=log.uncut.setting)
+            uncut = replace(log.uncut, clusters=units.clusters(real, aggregate.rows, aggregate.pivot))
+            log = replace(log, uncut=uncut)
     groups = () if request.by is None else divided(request, log, aggregate, units, source.untyped)
     alike = spellings.warnings(
         request,

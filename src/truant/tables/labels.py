@@ -66,13 +66,18 @@ def interval(column: str, points: Sequence[float], code: int) -> str:
     """The class in words, such as `286 < cd420 <= 377`."""
     if not points:
         return column
-    shown = [str(_whole_as_integer(point)) if point == int(point) else f"{point:.6g}" for point in points]
+    shown = [written(point) for point in points]
     if len(set(shown)) < len(shown):
         shown = [repr(point) for point in points]
     if code == len(points):
         return f"{column} > {shown[-1]}"
     below = f"{shown[code - 1]} < " if code else ""
     return f"{below}{column} <= {shown[code]}"
+
+
+def written(number: float) -> str:
+    """A number as a reader would write it."""
+    return str(_whole_as_integer(number)) if number == int(number) else f"{number:.6g}"
 
 
 def _whole_as_integer(value: Any) -> Any:

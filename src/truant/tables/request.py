@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from truant.errors import InvalidValue, unknown
-from truant.setting import LARGEST_OUTCOME, Setting, finite
+from truant.setting import LARGEST_OUTCOME, Setting, as_float, finite, is_number
 from truant.text import quoted
 
 MOST_CLASSES = 100
+MOST_OUTCOME_CLASSES = 10
 DIVIDING = ("by", "unit", "time")  # further columns that a request may name
 
 
@@ -21,6 +23,14 @@ class MediatorColumn:
 
     column: str
     classes: int = 0
+
+
+@dataclass(frozen=True)
+class OutcomeCut:
+    """Into how many classes a real outcome is to be cut at its quantiles (0: at these points)."""
+
+    classes: int = 0
+    points: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,7 @@ class Request:
     by: str | None = None  # an analysis for each value of this column
     unit: str | None = None  # rows with the same value are not independent
     time: str | None = None  # when a row was
+    cut_outcome: OutcomeCut | None = None
 
     def names(self) -> dict[str, str]:
         """Each column by the name that the queries use: arm, outcome, mediator_0, ..."""
@@ -54,6 +65,7 @@ def understand(
     observed: str | None,
     levels: Iterable[float] | None,
     range: Sequence[float] | None,
+    cut_outcome: object = None,
     **dividing: str | None,
 ) -> Request:
     """The request, if these columns can meet it; or raises InvalidValue."""
@@ -73,7 +85,9 @@ def understand(
             if name in (arm, outcome):
                 raise InvalidValue(f"{role} must be another column than arm and outcome, got {name!r}.")
     known = _known_outcomes(levels, range)
-    return Request(arm, outcome, mediators, observed, *known, *(dividing.get(role) for role in DIVIDING))
+    cut = _outcome_cut(cut_outcome, known[0])
+    by, unit, time = (dividing.get(role) for role in DIVIDING)
+    return Request(arm, outcome, mediators, observed, *known, by, unit, time, cut)
 
 
 def named_mediators(mediator: object) -> list[Any]:
@@ -135,6 +149,33 @@ def _known_outcomes(
                 f"got {ends[0]:g} to {ends[1]:g}; give levels alone."
             )
     return values, ends
+
+
+def _outcome_cut(given: object, levels: tuple[float, ...] | None) -> OutcomeCut | None:
+    """How the outcome is cut: a number of classes, or increasing points."""
+    if given is None:
+        return None
+    if levels:
+        raise InvalidValue("cut_outcome finds the levels of the outcome; give either cut_outcome or levels.")
+    if is_number(given):
+        classes = as_float(given)
+        if classes not in builtins.range(2, MOST_OUTCOME_CLASSES + 1):
+            raise InvalidValue(
+                f"An outcome is cut into 2 to {MOST_OUTCOME_CLASSES} classes, got cut_outcome={quoted(given)}; a "
+                "single point is cut_outcome=[10] (--cut-outcome 10,)."
+            )
+        return OutcomeCut(classes=int(classes))
+    plain = is_list(given) and not isinstance(given, str) and not hasattr(given, "__array__")
+    listed: Any = list(given) if plain and is_list(given) else given
+    points = finite("cut_outcome", listed)
+    rising = points.ndim == 1 and bool((points[1:] > points[:-1]).all())
+    if not rising or not 1 <= points.size < MOST_OUTCOME_CLASSES:
+        raise InvalidValue(
+            f"cut_outcome must be a number of classes or 1 to {MOST_OUTCOME_CLASSES - 1} increasing points, "
+            f"got {quoted(given)}."
+        )
+    _not_too_large("cut_outcome", points)
+    return OutcomeCut(points=tuple(float(point) for point in points))
 
 
 def _not_too_large(name: str, values: Iterable[float]) -> None:

@@ -15,6 +15,7 @@ NAMED = {  # objects whose keys are names, by the path of the object
     "left_out",
     "missing_markers",
     "missing_markers.*",
+    "collection.intervals",
 }
 
 
@@ -123,6 +124,16 @@ FIELDS: dict[str, set[str]] = {
         "arms[].naive.mean",
         "arms[].observed",
         "arms[].pulls",
+        "collection",
+        "collection.horizon",
+        "collection.intervals",
+        "collection.intervals.*",
+        "collection.intervals.*.check",
+        "collection.intervals.*.method",
+        "collection.intervals.*.reason",
+        "collection.kind",
+        "collection.policy",
+        "collection.replays",
         "columns",
         "columns.arm",
         "columns.by",

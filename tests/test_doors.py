@@ -113,6 +113,16 @@ ANALYZE = [
     (["--control", "c"], {"control": "c"}, "Unknown arm 'c'. Known: a, b."),
     (["--assume", "mnr"], {"assume": ["mnr"]}, "Unknown assumption 'mnr'; did you mean 'mnar'?"),
     (["--observed", "y"], {"observed": "y"}, "observed must be a column of its own, got 'y'"),
+    (
+        ["--collected", "adaptve"],
+        {"collected": "adaptve"},
+        "Unknown way of collecting 'adaptve'; did you mean",
+    ),
+    (
+        ["--collected", "adaptive", "--unit", "m"],
+        {"collected": "adaptive", "unit": "m"},
+        "unit cannot be used with rows that a policy chose",
+    ),
 ]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from truant.analysis.best import best_probabilities
 from truant.analysis.bounds import Bounds, worst_case
 from truant.analysis.clusters import Clusters
+from truant.analysis.collection import Collected, Collection
 from truant.analysis.contradictions import Test, Untestable, contradictions
 from truant.analysis.diagnosis import Warning, warnings
 from truant.analysis.differences import Difference, differences
@@ -89,6 +90,7 @@ class Analysis:
     control: str | None
     outcome_sd: float
     over_time: OverTime | None = None
+    collection: Collection  # how the rows came about, and what intervals were made of that
     counts: Counts = field(repr=False)
     setting: Setting = field(repr=False)
     labels: Labels = field(repr=False)
@@ -145,6 +147,7 @@ def analyze_counts(
     clusters: Clusters | None = None,
     over_time: OverTime | None = None,
     uncut: Uncut | None = None,
+    collected: Collected | None = None,
 ) -> Analysis:
     """Estimates side by side, diagnosis and sensitivity.
 
@@ -159,6 +162,7 @@ def analyze_counts(
     clusters : which rows belong to one unit; all rows are independent unless given.
     over_time : the course over time, for warnings about it.
     uncut : the counts before a real outcome was cut into levels: naive means, bounds and the range are theirs.
+    collected : how a policy chose the rows; a fixed split unless given.
     """
     needed_counts(counts).checked(setting)
     _check_labels(labels, setting)
@@ -172,9 +176,16 @@ def analyze_counts(
     if clusters is not None:
         clusters.check(labels)
         found = [clusters.belief(belief, counts, setting) for belief in found]
+    if collected is not None:
+        found = collected.beliefs(found, counts, setting)
     real = Uncut(counts, setting, clusters) if uncut is None else uncut
-    naive = [_naive(real.counts, real.setting, arm, level, real.clusters) for arm in range(setting.arms)]
+    naive = [
+        _naive(real.counts, real.setting, arm, level, real.clusters, collected) for arm in range(setting.arms)
+    ]
     z = NormalDist().inv_cdf((1 + level) / 2)
+    limit_levels = [
+        collected.limit_level(level, counts, a) if collected else level for a in range(setting.arms)
+    ]
     estimates, losses = _estimates(
         found, level, None if control is None else labels.arms.index(control), direction
     )
@@ -190,7 +201,7 @@ def analyze_counts(
                 float(missing_shares(counts)[a]),
                 naive[a],
                 {belief: row[a] for belief, row in estimates.items()},
-                worst_case(real.counts, real.setting, a, level, real.clusters)
+                worst_case(real.counts, real.setting, a, limit_levels[a], real.clusters)
                 if real.setting.range_known
                 else None,
             )
@@ -202,7 +213,11 @@ def analyze_counts(
         warnings=(
             *found_before,
             *(clusters.warnings(labels) if clusters else ()),
-            *(over_time.warnings(clusters.alike if clusters else 1.0) if over_time else ()),
+            *(
+                over_time.warnings(clusters.alike if clusters else 1.0, collected is not None)
+                if over_time
+                else ()
+            ),
             *warnings(counts, labels, found, tests, split, _sizes(counts, clusters)),
         ),
         tests=tuple(tests),
@@ -214,6 +229,7 @@ def analyze_counts(
         control=control,
         outcome_sd=pooled_sd(counts),
         over_time=over_time,
+        collection=collected.collection() if collected else Collection.fixed([one.name for one in found]),
         counts=counts,
         setting=setting,
         labels=labels,
@@ -263,7 +279,12 @@ def _sizes(counts: Counts, clusters: Clusters | None) -> IntArray:
 
 
 def _naive(
-    counts: Counts, setting: Setting, arm: int, level: float, clusters: Clusters | None
+    counts: Counts,
+    setting: Setting,
+    arm: int,
+    level: float,
+    clusters: Clusters | None,
+    collected: Collected | None,
 ) -> Interval | None:
     def naive(some: Counts) -> Estimate:
         return Mcar().estimate(some, arm, setting)
@@ -274,6 +295,8 @@ def _naive(
         return None
     if clusters is not None:
         estimate = clusters.stretched(estimate, counts, arm, lambda some: naive(some).mean)
+    if collected is not None:
+        estimate = collected.naive(estimate, counts, arm)
     return Interval(estimate.mean, *estimate.interval(level))
 
 

@@ -50,9 +50,12 @@ class OverTime:
         missing = self._table([float(one.rows - one.observed) for one in self.periods])
         return np.stack([self.rows_by_period().sum(axis=1), missing.sum(axis=1)], axis=1)
 
-    def warnings(self, alike: float = 1.0) -> list[Warning]:
-        """Shares that move, and outcomes that may be pending; `alike` is how many rows count as one."""
-        return [*_shares_move(self, alike), *_recent_missing(self, alike)]
+    def warnings(self, alike: float = 1.0, adaptive: bool = False) -> list[Warning]:
+        """Shares that move (unless a policy chose them), and outcomes that may be pending.
+
+        `alike` is how many rows count as one.
+        """
+        return [*([] if adaptive else _shares_move(self, alike)), *_recent_missing(self, alike)]
 
     def _table(self, values: list[float]) -> FloatArray:
         return np.array(values).reshape(len(self.starts), -1)
@@ -78,7 +81,8 @@ def _shares_move(over_time: OverTime, alike: float) -> list[Warning]:
     text = (
         f"The arms' shares of the rows change over time ({name!r} from {shares[0, arm]:.1%} to {shares[-1, arm]:.1%}; "
         f"p = {p:.2g}): the log looks adaptive, so that plain intervals are too narrow and the estimates of arms that "
-        "were left are too low."
+        "were left are too low; say how the rows were collected with collected_by and horizon (a policy of truant), "
+        "probability (a column with the probability of each choice) or collected adaptive."
     )
     return [Warning("shares-move", text, name, p)]
 

@@ -91,6 +91,13 @@ def _cut(text: str) -> Any:
     "--unit", metavar="COLUMN", help="Several rows of one customer: errors are clustered by this column."
 )
 @click.option(
+    "--collected",
+    default="fixed",
+    show_default=True,
+    metavar="WAY",
+    help="adaptive: a policy chose the arms by what it had seen; intervals are confidence sequences.",
+)
+@click.option(
     "--encoding", metavar="NAME", help="Of CSV files, e.g. latin-1, cp1252 or utf-16.  [default: utf-8]"
 )
 @click.option("--partitioned", is_flag=True, help="Folder names such as day=3 are columns, too.")
@@ -118,6 +125,7 @@ def analyze(
     by: str | None,
     unit: str | None,
     time: str | None,
+    collected: str,
     encoding: str | None,
     partitioned: bool,
     html: str | None,
@@ -155,6 +163,7 @@ def analyze(
         by=by,
         unit=unit,
         time=time,
+        collected=collected,
         encoding=encoding,
         partitioned=partitioned,
     )

@@ -12,6 +12,7 @@ from truant.analysis import Labels, analyze_counts
 from truant.analysis.analysis import assumption_names, check_options
 from truant.errors import InvalidValue
 from truant.logs.analysis_by import AnalysisBy, LeftOut
+from truant.logs.collected import Statement
 from truant.logs.databases import is_url
 from truant.logs.inputs import inputs_of
 from truant.logs.log import Log
@@ -44,6 +45,7 @@ def analyze(
     by: str | None = None,
     unit: str | None = None,
     time: str | None = None,
+    collected: str = "fixed",
     encoding: str | None = None,
     partitioned: bool = False,
 ) -> LogAnalysis | AnalysisBy:
@@ -72,9 +74,11 @@ def analyze(
     by : a column; the analysis is made for each of its values, at most 50, and the result has them as `groups`.
     unit : a column that tells units (customers, patients) apart; errors are clustered by it.
     time : a column that says when a row was; the result has the course `over_time`, and warnings about it.
+    collected : "fixed", or "adaptive" if a policy chose the arms by what it had seen: confidence sequences.
     encoding : of CSV files, such as latin-1, cp1252 or utf-16; UTF-8 unless given.
     partitioned : folder names such as `day=3` are columns, too; they are not unless asked for.
     """
+    stated = Statement.checked(collected, unit=unit)
     mediators = named_mediators(mediator)
     inputs = inputs_of(data)
     control = None if control is None else _label(control)
@@ -106,6 +110,7 @@ def analyze(
         level=level,
         control=control,
         expected_split=expected_split,
+        stated=stated,
         inputs=inputs,
     )
     return asked.analyzed(log) if by is None else asked.analyzed_by(log, by)
@@ -121,6 +126,7 @@ class Asked:
     level: float
     control: str | None
     expected_split: Sequence[float] | None
+    stated: Statement
     inputs: tuple[str, ...]
 
     def analyzed(self, log: Log) -> LogAnalysis:
@@ -137,6 +143,7 @@ class Asked:
             clusters=log.clusters,
             over_time=log.over_time,
             uncut=log.uncut,
+            collected=self.stated.of(log),
         )
         return LogAnalysis(
             analysis=found,

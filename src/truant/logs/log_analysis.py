@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console, ConsoleOptions, RenderResult
 
 from truant.analysis import Analysis
+from truant.analysis.collection_words import collection_sentences
 from truant.analysis.words import direction_sentence
 from truant.files import output_path, written_whole
 from truant.tables.write import write_csv, write_parquet
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from truant.analysis import Labels
     from truant.analysis.analysis import Arm
+    from truant.analysis.collection import Collection
     from truant.analysis.contradictions import Test, Untestable
     from truant.analysis.diagnosis import Warning
     from truant.analysis.estimates import Infeasible
@@ -115,6 +117,11 @@ class LogAnalysis:
     def over_time(self) -> OverTime | None:
         """The course over time, if it was asked for."""
         return self.analysis.over_time
+
+    @property
+    def collection(self) -> Collection:
+        """How the rows came about, and what intervals were made of that."""
+        return self.analysis.collection
 
     @property
     def level(self) -> float:
@@ -225,6 +232,7 @@ def about_sentences(
         sentences.append(
             f"clustered by {columns['unit']}: {log.units:,} units; tests of assumptions take all rows of a unit as one"
         )
+    sentences += collection_sentences(analysis.collection)
     if log.skipped:
         sentences.append(f"{log.skipped:,} rows without an arm left out")
     if log.cut_outcome is not None:

@@ -1,0 +1,35 @@
+"""What to say of how the rows were collected."""
+
+from __future__ import annotations
+
+from truant.analysis.collection import FIXED, REPLAYED, SEQUENCE, WEIGHTED, Collection
+
+BOUNDS = "bounds"
+METHODS = {
+    FIXED: "intervals for a fixed split",
+    SEQUENCE: "confidence sequences, which hold whatever the policy was and whenever it stopped",
+    REPLAYED: "intervals calibrated by replaying the policy",
+    WEIGHTED: "adaptively weighted estimates",
+}
+
+
+def collection_sentences(collection: Collection) -> list[str]:
+    """How intervals allow for the policy, a short sentence each; empty for a fixed split."""
+    if collection.kind == "fixed":
+        return []
+    by_method: dict[str, list[str]] = {}
+    for name, interval in collection.intervals.items():
+        if name != BOUNDS:
+            by_method.setdefault(interval.method, []).append(name)
+    parts = [f"{', '.join(names)}: {METHODS[method]}" for method, names in by_method.items()]
+    if len(by_method) == 1:
+        parts = [METHODS[next(iter(by_method))]]
+    sentences = [f"{_who(collection)}; {'; '.join(parts)}"]
+    sentences += dict.fromkeys(one.reason for one in collection.intervals.values() if one.reason)
+    return sentences
+
+
+def _who(collection: Collection) -> str:
+    if collection.policy is None:
+        return "collected by a policy"
+    return f"collected by {collection.policy} with horizon {collection.horizon:,}"

@@ -1,11 +1,15 @@
-"""A log reduced to counts, beside the same GROUP BY typed into DuckDB by hand.
+"""A log reduced to counts, beside the same GROUP BY typed into DuckDB by hand; and the analysis of many cells.
 
-Both run in one process, interleaved, on one Parquet file; memory is the peak of a fresh process.
+Both run in one process, interleaved, on one Parquet file; memory is the peak of a fresh process. The analysis of many
+arms and mediator levels is measured whole, in a fresh process for each kind of outcome.
 """
 
 from __future__ import annotations
 
+import json
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from research.workbench import Workbench
 
 TARGET = 1.5  # times the wall time by hand
+MOST_BEYOND = 15.0  # seconds that an analysis of many cells may take beyond the GROUP BY by hand
 BY_HAND = {
     "real": "SELECT arm, m, count(*), count(y), sum(y), sum(y * y), sum(y * y * y), min(y), max(y) "
     "FROM '{}' GROUP BY ALL",
@@ -37,12 +42,62 @@ def section(bench: Workbench) -> list[str]:
     columns = ("CPU, truant", "CPU, by hand", "ratio", "wall, truant", "wall, by hand", "ratio", "target")
     times = [times_row(kind, figures["times"]) for kind, figures in found.items()]
     peaks = [[f"{kind} outcome", *(f"{peak:.0f} MB" for peak in found[kind]["peaks"])] for kind in found]
+    shape = {"arms": bench.size(900, 9), "levels": bench.size(90, 9), "rows": bench.size(5_000_000, 10_000)}
+    beyond = bench.measured(measured_analyses, **shape)
     return [
         "## Logs: ten million rows",
         "The reduction to counts beside the same GROUP BY typed into DuckDB by hand.",
         table((f"{rows:,} rows of Parquet", *columns), times),
         table(("peak memory of the process", f"{rows // 10:,} rows", f"{rows:,} rows"), peaks),
+        f"### Many cells: {shape['arms']} arms and {shape['levels']} mediator levels",
+        f"`analyze` of {shape['rows']:,} rows in a fresh process, with every assumption that is possible; the last "
+        "column is the time beyond the GROUP BY by hand, in seconds.",
+        table(
+            ("many cells", "by hand", "reduction to counts", "analysis", "beyond", "target"),
+            [beyond_row(kind, times) for kind, times in beyond.items()],
+        ),
     ]
+
+
+def beyond_row(kind: str, times: dict[str, float]) -> list[str]:
+    """Wall seconds, and those of the analysis beyond the query by hand."""
+    beyond = times["analysis"] - times["by hand"]
+    cells = [f"{times[name]:.1f} s" for name in ("by hand", "reduction", "analysis")]
+    return [f"{kind} outcome", *cells, f"{beyond:.1f} s", judged(beyond, MOST_BEYOND)]
+
+
+def measured_analyses(arms: int, levels: int, rows: int) -> dict[str, dict[str, float]]:
+    """For each kind of outcome: wall seconds of the query by hand, of the reduction to counts, and of the analysis."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.parquet"
+        write_many_cells(path, arms, levels, rows)
+        found = {}
+        for kind in BY_HAND:
+            by_hand = seconds(lambda kind=kind: query_by_hand(path, kind))[1]  # type: ignore[misc]
+            command = [sys.executable, "-c", timed(path, kind)]
+            printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            found[kind] = {"by hand": by_hand} | json.loads(printed)
+        return found
+
+
+def timed(path: Path, kind: str) -> str:
+    """Code that prints how long the reduction and the whole analysis take."""
+    options = f"arm='arm', mediator='m', outcome={OUTCOME[kind]!r}"
+    return (
+        "import json, time, truant\nfrom truant.logs.read import read\nimport ibis, duckdb\n"
+        f"start = time.perf_counter()\nread({str(path)!r}, {options})\nmiddle = time.perf_counter()\n"
+        f"truant.analyze({str(path)!r}, {options})\nend = time.perf_counter()\n"
+        "print(json.dumps({'reduction': middle - start, 'analysis': end - middle}))"
+    )
+
+
+def write_many_cells(path: Path, arms: int, levels: int, rows: int) -> None:
+    """30% of outcomes are missing."""
+    duckdb.sql(f"""
+        COPY (SELECT floor({arms} * random())::INT AS arm, floor({levels} * random())::INT AS m,
+                     CASE WHEN random() < .3 THEN NULL ELSE 100 + 10 * random() + 20 * random() END AS y,
+                     CASE WHEN random() < .3 THEN NULL ELSE (random() < .4)::INT END AS d
+              FROM range({rows})) TO '{path}' (FORMAT parquet)""")
 
 
 def times_row(kind: str, times: dict[str, list[list[float]]]) -> list[str]:

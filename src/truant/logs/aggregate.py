@@ -88,8 +88,10 @@ def assemble(
     check_identifiers(request, [len(arms), *_distinct(request, kept)], sum(cell["pulls"] for cell in kept))
     arm_code = {value: code for code, value in enumerate(arms)}
     level_code = {level: code for code, level in enumerate(mediators)}
-    for cell in kept:  # its place in the counts; the last row of an arm is "mediator missing"
-        cell["place"] = arm_code[cell["arm"]], level_code.get(_level(request, cell), len(mediators))
+    levels = _levels(request, kept)
+    for cell, level in zip(kept, levels, strict=True):
+        # its place in the counts; the last row of an arm is "mediator missing"
+        cell["place"] = arm_code[cell["arm"]], level_code.get(level, len(mediators))
     make = _discrete if aggregate.by_outcome else _real
     counts, setting = make(request, aggregate, kept, (len(arms), len(mediators) + 1))
     cut: dict[str, Any] = {}
@@ -109,8 +111,12 @@ def assemble(
     }
 
 
-def _level(request: Request, cell: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(cell[f"mediator_{i}"] for i in range(len(request.mediators)))
+def _levels(request: Request, kept: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """The mediator level of each cell."""
+    if not request.mediators:
+        return [()] * len(kept)
+    columns = [[cell[f"mediator_{i}"] for cell in kept] for i in range(len(request.mediators))]
+    return list(zip(*columns, strict=True))
 
 
 def _mediators(
@@ -118,7 +124,7 @@ def _mediators(
 ) -> dict[tuple[Any, ...], str]:
     if not request.mediators:
         return {(): "all"}
-    levels = {level for level in (_level(request, cell) for cell in kept) if None not in level}
+    levels = {level for level in set(_levels(request, kept)) if None not in level}
     if not levels:
         names = " or ".join(repr(part.column) for part in request.mediators)
         raise InvalidValue(
@@ -139,19 +145,19 @@ def counts_of(cells: Iterable[dict[str, Any]], setting: Setting, pivot: float) -
         return Counts(table, None, pivot).about(setting.centre)
     counts = Counts.empty(setting)
     column = {level: code for code, level in enumerate(setting.levels)}
-    for cell in cells:
-        counts.table[(*cell["place"], column.get(cell["outcome"], len(column)))] += cell["pulls"]
+    kept = [(*cell["place"], column.get(cell["outcome"], len(column)), cell["pulls"]) for cell in cells]
+    arms, rows, levels, pulls = np.array(kept, np.int64).reshape(-1, 4).T
+    np.add.at(counts.table, (arms, rows, levels), pulls)
     return counts
 
 
 def _add_real(table: FloatArray, cells: Iterable[dict[str, Any]]) -> None:
-    for cell in cells:
-        row = table[cell["place"]]
-        row[PULLS] += cell["pulls"]
-        if cell["observed"]:
-            row[[OBSERVED, SUM, SQUARES, CUBES]] += [
-                cell[name] for name in ("observed", "sum", "squares", "cubes")
-            ]
+    kept = list(cells)
+    arms, rows = (np.array([cell["place"][i] for cell in kept], np.int64) for i in (0, 1))
+    names = {PULLS: "pulls", OBSERVED: "observed", SUM: "sum", SQUARES: "squares", CUBES: "cubes"}
+    for column, name in names.items():  # sums of none are NULL
+        values = np.array([cell[name] or 0.0 for cell in kept], np.float64)
+        np.add.at(table[..., column], (arms, rows), values)
 
 
 def _discrete(

@@ -69,24 +69,34 @@ def mark(request: Request, cells: Sequence[dict[str, Any]], rules: Rules) -> Non
     Mediators and outcomes count only in rows that have an arm.
     """
     mediators = [(f"mediator_{i}", part) for i, part in enumerate(request.mediators)]
+    roles = ["arm", *(role for role, part in mediators if not part.classes)]
+    missing = {  # looked up, since there may be hundreds of thousands of cells
+        role: {value for value in {cell[role] for cell in cells} if rules.is_missing(value)} for role in roles
+    }
     for cell in cells:
-        found = (
-            {} if not rules.is_missing(cell["arm"]) else {request.arm: (_label(cell["arm"]), cell["pulls"])}
-        )
+        found: dict[str, tuple[str, int]] = {}
+        has_arm = cell["arm"] not in missing["arm"]
         for role, part in mediators:
             text = cell.get(f"unread_{role}") if part.classes else cell[role]
-            if cell[role] is None or (not part.classes and rules.is_missing(cell[role])):
+            if cell[role] is None or (not part.classes and cell[role] in missing[role]):
                 cell[role] = None
                 found.setdefault(part.column, (_label(text), cell["pulls"]))
-        if request.observed is not None and cell["seen"] is None:
-            found[request.observed] = _label(cell.get("unread_observed")), cell["pulls"]
-        if request.observed is None or cell["seen"] == 1:
-            observed = cell.get("observed", 0 if cell.get("outcome") is None else cell["pulls"])
-            found[request.outcome] = _label(cell.get("unread_outcome")), cell["pulls"] - observed
-        if request.arm in found:
+        if has_arm:
+            _mark_outcome(request, cell, found)
+        else:
+            found = {request.arm: (_label(cell["arm"]), cell["pulls"])}
             cell["arm"] = None
-            found = {request.arm: found[request.arm]}
         cell["missing"] = found
+
+
+def _mark_outcome(request: Request, cell: dict[str, Any], found: dict[str, tuple[str, int]]) -> None:
+    """Add what stood where the outcome, or the word whether it was observed, is missing."""
+    if request.observed is not None and cell["seen"] is None:
+        found[request.observed] = _label(cell.get("unread_observed")), cell["pulls"]
+    if request.observed is None or cell["seen"] == 1:
+        hidden = cell["pulls"] - cell.get("observed", 0 if cell.get("outcome") is None else cell["pulls"])
+        if hidden:
+            found[request.outcome] = _label(cell.get("unread_outcome")), hidden
 
 
 def count(cells: Sequence[Mapping[str, Any]]) -> Markers:

@@ -123,6 +123,41 @@ ANALYZE = [
         {"collected": "adaptive", "unit": "m"},
         "unit cannot be used with rows that a policy chose",
     ),
+    (
+        ["--horizon", "100"],
+        {"horizon": 100},
+        "horizon is of the policy that collected the rows; name it with",
+    ),
+    (
+        ["--collected-by", "mar-ucb"],
+        {"collected_by": "mar-ucb"},
+        "collected_by needs the horizon that the policy",
+    ),
+    (
+        ["--collected-by", "mar-ucv", "--horizon", "100"],
+        {"collected_by": "mar-ucv", "horizon": 100},
+        "Unknown policy 'mar-ucv'; did you mean 'mar-ucb'?",
+    ),
+    (
+        ["--collected-by", "mar-ucb", "--horizon", "9"],
+        {"collected_by": "mar-ucb", "horizon": 9},
+        "horizon must be at least the number of rows, 40, got 9; give the horizon that mar-ucb was told.",
+    ),
+    (
+        ["--collected-by", "mar-ucb", "--horizon", "100", "--replays", "5"],
+        {"collected_by": "mar-ucb", "horizon": 100, "replays": 5},
+        "replays must be a whole number of at least 200, got 5.",
+    ),
+    (
+        ["--collected-by", "mar-ucb", "--horizon", "100", "--by", "m"],
+        {"collected_by": "mar-ucb", "horizon": 100, "by": "m"},
+        "collected_by cannot be used with by",
+    ),
+    (
+        ["--collected-by", "mar-ucb", "--horizon", "100", "--cut-outcome", "2"],
+        {"collected_by": "mar-ucb", "horizon": 100, "cut_outcome": 2},
+        "collected_by cannot be used with cut_outcome",
+    ),
 ]
 
 

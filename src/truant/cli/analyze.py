@@ -98,6 +98,13 @@ def _cut(text: str) -> Any:
     help="adaptive: a policy chose the arms by what it had seen; intervals are confidence sequences.",
 )
 @click.option(
+    "--collected-by",
+    metavar="POLICY",
+    help="The policy that chose the arms, e.g. mar-ucb: intervals are calibrated by replaying it.",
+)
+@click.option("--horizon", type=integer, metavar="ROWS", help="Number of rows that this policy was told.")
+@click.option("--replays", type=integer, help="How often it is replayed.  [default: 800]")
+@click.option(
     "--encoding", metavar="NAME", help="Of CSV files, e.g. latin-1, cp1252 or utf-16.  [default: utf-8]"
 )
 @click.option("--partitioned", is_flag=True, help="Folder names such as day=3 are columns, too.")
@@ -126,6 +133,9 @@ def analyze(
     unit: str | None,
     time: str | None,
     collected: str,
+    collected_by: str | None,
+    horizon: int | None,
+    replays: int | None,
     encoding: str | None,
     partitioned: bool,
     html: str | None,
@@ -164,6 +174,9 @@ def analyze(
         unit=unit,
         time=time,
         collected=collected,
+        collected_by=collected_by,
+        horizon=horizon,
+        replays=replays,
         encoding=encoding,
         partitioned=partitioned,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,9 @@ from truant.logs.log import Log
 from truant.logs.log_analysis import LogAnalysis
 from truant.logs.read import read
 from truant.logs.servers import without_password
+from truant.policies import Policy
 from truant.tables.request import named_mediators
+from truant.terminal.progress import progress_bar
 from truant.text import quoted
 
 
@@ -46,8 +48,12 @@ def analyze(
     unit: str | None = None,
     time: str | None = None,
     collected: str = "fixed",
+    collected_by: str | Policy | None = None,
+    horizon: int | None = None,
+    replays: int | None = None,
     encoding: str | None = None,
     partitioned: bool = False,
+    progress: bool | Callable[[float], None] | None = None,
 ) -> LogAnalysis | AnalysisBy:
     """What each arm of a table with holes is worth under each assumption, and how far to believe it.
 
@@ -75,10 +81,18 @@ def analyze(
     unit : a column that tells units (customers, patients) apart; errors are clustered by it.
     time : a column that says when a row was; the result has the course `over_time`, and warnings about it.
     collected : "fixed", or "adaptive" if a policy chose the arms by what it had seen: confidence sequences.
+    collected_by : the policy that did, if it is one of truant's, as in "mar-ucb": it is replayed in worlds that are
+        fitted to the log, and intervals are calibrated by that; kept on disk.
+    horizon : number of rows that this policy was told; the log may have fewer.
+    replays : how often it is replayed; 800 unless given.
     encoding : of CSV files, such as latin-1, cp1252 or utf-16; UTF-8 unless given.
     partitioned : folder names such as `day=3` are columns, too; they are not unless asked for.
+    progress : show a progress bar while a policy is replayed; by default if standard error is a terminal. Or a
+        function, which is told the share that is done.
     """
-    stated = Statement.checked(collected, unit=unit)
+    stated = Statement.checked(
+        collected, collected_by, horizon, replays, unit=unit, by=by, cut_outcome=cut_outcome
+    )
     mediators = named_mediators(mediator)
     inputs = inputs_of(data)
     control = None if control is None else _label(control)
@@ -111,6 +125,7 @@ def analyze(
         control=control,
         expected_split=expected_split,
         stated=stated,
+        progress=progress,
         inputs=inputs,
     )
     return asked.analyzed(log) if by is None else asked.analyzed_by(log, by)
@@ -127,24 +142,28 @@ class Asked:
     control: str | None
     expected_split: Sequence[float] | None
     stated: Statement
+    progress: bool | Callable[[float], None] | None
     inputs: tuple[str, ...]
 
     def analyzed(self, log: Log) -> LogAnalysis:
         """The analysis of a log, whole or the group of one value."""
-        found = analyze_counts(
-            log.counts,
-            log.setting,
-            Labels.of(log.arms, log.mediators),
-            assume=self.assume,
-            level=self.level,
-            control=self.control,
-            expected_split=self.expected_split,
-            found_before=log.warnings,
-            clusters=log.clusters,
-            over_time=log.over_time,
-            uncut=log.uncut,
-            collected=self.stated.of(log),
-        )
+        # a bar for replays only: all else takes no time
+        wanted = self.progress if self.stated.policy is not None else False
+        with progress_bar("replaying", wanted) as show:
+            found = analyze_counts(
+                log.counts,
+                log.setting,
+                Labels.of(log.arms, log.mediators),
+                assume=self.assume,
+                level=self.level,
+                control=self.control,
+                expected_split=self.expected_split,
+                found_before=log.warnings,
+                clusters=log.clusters,
+                over_time=log.over_time,
+                uncut=log.uncut,
+                collected=self.stated.of(log, self.level, show),
+            )
         return LogAnalysis(
             analysis=found,
             source=self.source,

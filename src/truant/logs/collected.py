@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from truant.analysis.by_policy import FEWEST_REPLAYS, REPLAYS, ByPolicy
 from truant.analysis.collection import ByUnknownPolicy, Collected
 from truant.errors import InvalidValue, unknown
 from truant.logs.log import Log
+from truant.policies import Policy, named
+from truant.setting import whole_number
+from truant.text import quoted
 
 WAYS = ("fixed", "adaptive")
 
@@ -16,25 +21,67 @@ class Statement:
     """How the rows were collected: by a fixed split, or by a policy of which more or less is known."""
 
     collected: str = "fixed"
+    policy: Policy | None = None
+    horizon: int = 0
+    replays: int = REPLAYS
 
     @classmethod
-    def checked(cls, collected: object, *, unit: str | None) -> Statement:
+    def checked(
+        cls,
+        collected: object,
+        collected_by: object,
+        horizon: object,
+        replays: object,
+        *,
+        unit: str | None,
+        by: str | None,
+        cut_outcome: object,
+    ) -> Statement:
         """The statement, if its parts fit each other; or raises InvalidValue."""
         if not isinstance(collected, str) or collected not in WAYS:
             raise unknown("way of collecting", collected, WAYS)
-        stated = cls(collected)
+        stated = cls(collected, *_policy(collected_by, horizon, replays))
         if stated.adaptive and unit is not None:
             raise InvalidValue(
                 "unit cannot be used with rows that a policy chose: it chose row by row, and units are taken as "
                 "wholes; leave out unit, or collected, collected_by and probability."
+            )
+        if stated.policy is not None and by is not None:
+            raise InvalidValue(
+                "collected_by cannot be used with by: the policy chose among all rows, not within a group; use "
+                "collected adaptive."
+            )
+        if stated.policy is not None and cut_outcome is not None:
+            raise InvalidValue(
+                "collected_by cannot be used with cut_outcome: the policy saw the outcome as it is, and replays need "
+                "all of it; use collected adaptive."
             )
         return stated
 
     @property
     def adaptive(self) -> bool:
         """Whether a policy chose the rows."""
-        return self.collected != "fixed"
+        return self.collected != "fixed" or self.policy is not None
 
-    def of(self, log: Log) -> Collected | None:
+    def of(self, log: Log, level: float, progress: Callable[[float], None]) -> Collected | None:
         """What mends the intervals of the log; None for a fixed split."""
+        if self.policy is not None:
+            return ByPolicy(self.policy, self.horizon, self.replays, level, progress)
         return ByUnknownPolicy() if self.adaptive else None
+
+
+def _policy(collected_by: object, horizon: object, replays: object) -> tuple[Policy | None, int, int]:
+    count = REPLAYS if replays is None else whole_number("replays", replays, at_least=FEWEST_REPLAYS)
+    if collected_by is None:
+        for name, value in (("horizon", horizon), ("replays", replays)):
+            if value is not None:
+                raise InvalidValue(
+                    f"{name} is of the policy that collected the rows; name it with collected_by."
+                )
+        return None, 0, count
+    if not isinstance(collected_by, str | Policy):
+        raise InvalidValue(f"collected_by must be the name of a policy, got {quoted(collected_by)}.")
+    if horizon is None:
+        raise InvalidValue("collected_by needs the horizon that the policy was told, a number of rows.")
+    policy = collected_by if isinstance(collected_by, Policy) else named(collected_by)
+    return policy, whole_number("horizon", horizon, at_least=1), count

@@ -1,0 +1,217 @@
+"""Rows that a known policy chose: intervals calibrated by replaying it, checked, and kept on disk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from truant.analysis.calibration import Roots
+from truant.analysis.collection import (
+    REPLAYED,
+    SEQUENCE,
+    Collected,
+    Collection,
+    IntervalMethod,
+    sequence_belief,
+)
+from truant.analysis.estimates import Belief
+from truant.analysis.replay import (
+    CHECKED,
+    SHARE_CHECKED,
+    Neighbourhood,
+    Replays,
+    Target,
+    calibrate,
+    check,
+    on_all_cores,
+)
+from truant.analysis.replay_cache import keep, kept, key_of
+from truant.analysis.sequences import in_sequence
+from truant.assumptions import Estimate
+from truant.assumptions.by_likelihood import ByLikelihood
+from truant.assumptions.mcar import Mcar
+from truant.counts import Counts
+from truant.errors import InvalidValue, NotIdentified
+from truant.policies import Policy
+from truant.setting import Setting
+
+REPLAYS = 800
+FEWEST_REPLAYS = 200
+FEWEST_CHECKED = 100  # replays of a replayed log
+ALLOWED = 0.02  # coverage in the check that may be missing
+SEED = 20_240
+NAIVE = "naive"
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """What replays say of one assumption: the roots of each arm, and the check."""
+
+    roots: tuple[Roots | None, ...]
+    coverage: float  # of calibrated intervals of replayed logs
+    error: float  # its standard error
+    asked: float  # the level
+
+    @property
+    def holds(self) -> bool:
+        """Whether the check agrees with the level, up to two standard errors."""
+        return self.coverage + 2 * self.error >= self.asked - ALLOWED
+
+
+@dataclass(eq=False)
+class ByPolicy(Collected):
+    """Rows that a policy of truant chose, which was told the horizon.
+
+    Parameters
+    ----------
+    policy, horizon : what chose the rows; the log may have fewer than the horizon.
+    replays : how often it is replayed; each check has an eighth of that, at least 100.
+    level : of the intervals that are checked.
+    progress : called with the share that is done.
+    """
+
+    policy: Policy
+    horizon: int
+    replays: int = REPLAYS
+    level: float = 0.95
+    progress: Callable[[float], None] = lambda share: None
+    _methods: dict[str, IntervalMethod] = field(default_factory=dict)
+    _naive: tuple[Roots | None, ...] = ()
+
+    def check(self, counts: Counts, setting: Setting) -> None:
+        """Refuse what the policy cannot have done."""
+        rows, name = int(counts.pulls.sum()), self.policy.name
+        if self.policy.reveals:
+            raise InvalidValue(
+                f"collected_by must be a policy that sees what the log has, got {name!r}, which sees every outcome."
+            )
+        if rows > self.horizon:
+            raise InvalidValue(
+                f"horizon must be at least the number of rows, {rows:,}, got {self.horizon:,}; give the horizon that "
+                f"{name} was told."
+            )
+        try:
+            curve = self.policy.curve(setting.maximizing(), self.horizon)
+        except NotIdentified as refused:
+            raise InvalidValue(f"{name} cannot have collected these rows: {refused}") from None
+        if rows < setting.arms * curve.first_pulls:
+            raise InvalidValue(
+                f"{name} starts with {curve.first_pulls:,} rows of each arm, which makes "
+                f"{setting.arms * curve.first_pulls:,}; the log has {rows:,}."
+            )
+
+    def beliefs(self, found: Sequence[Belief], counts: Counts, setting: Setting) -> list[Belief]:
+        """Calibrated intervals; confidence sequences where the check fails."""
+        self.check(counts, setting)
+        targets = [Target(belief.name, belief.assumption) for belief in found]
+        same = next((one.name for one in targets if one.name == "mcar"), NAIVE)  # the same mean
+        naive = [] if same != NAIVE else [Target(NAIVE, Mcar())]
+        calibrated = self._calibrated([*targets, *naive], counts, setting)
+        calibrated[NAIVE] = calibrated[same]
+        self._methods = {name: self._method(name, one) for name, one in calibrated.items()}
+        self._methods["bounds"] = IntervalMethod(SEQUENCE)
+        self._naive = calibrated[NAIVE].roots
+        return [
+            _belief(belief, calibrated[belief.name])
+            if self._methods[belief.name].method == REPLAYED
+            else sequence_belief(belief, counts)
+            for belief in found
+        ]
+
+    def naive(self, estimate: Estimate, counts: Counts, arm: int) -> Estimate:
+        """The mean of the observed, calibrated like mcar."""
+        roots = self._naive[arm]
+        if self._methods[NAIVE].method == REPLAYED and roots is not None:
+            return roots.estimate(estimate)
+        return in_sequence(estimate, float(counts.pulls[arm]))
+
+    def collection(self) -> Collection:
+        """The policy, and what became of each assumption."""
+        return Collection("replayed", self.policy.name, self.horizon, self.replays, self._methods)
+
+    def _method(self, name: str, found: Calibrated) -> IntervalMethod:
+        coverage = found.coverage if math.isfinite(found.coverage) else None
+        if any(roots is None for roots in found.roots) or coverage is None:
+            reason = (
+                f"{name}: in most replays of {self.policy.name} some arm had no interval, so that its intervals are "
+                "confidence sequences."
+            )
+            return IntervalMethod(SEQUENCE, coverage, reason)
+        if not found.holds:
+            reason = (
+                f"{name}: calibrated intervals held the truth in {coverage:.1%} of the replayed logs where "
+                f"{self.level:.4g} was asked for, so that its intervals are confidence sequences."
+            )
+            return IntervalMethod(SEQUENCE, coverage, reason)
+        return IntervalMethod(REPLAYED, coverage)
+
+    def _calibrated(
+        self, targets: Sequence[Target], counts: Counts, setting: Setting
+    ) -> dict[str, Calibrated]:
+        families = _families(targets, self.policy)
+        key = key_of(counts, setting, self.policy, self.horizon, self.replays, self.level, targets)
+        found = kept(key, Calibrated, [target.name for target in targets], setting.arms)
+        if found is not None:
+            return found
+        again = max(self.replays // SHARE_CHECKED, FEWEST_CHECKED)
+        total = len(families) * (self.replays + CHECKED * (1 + again))
+        done = 0
+
+        def tick() -> None:
+            nonlocal done
+            done += 1
+            if done % 20 == 0:
+                self.progress(done / total)
+
+        stop = np.zeros(1, np.int64)
+        replays = Replays(self.policy, setting, self.horizon, int(counts.pulls.sum()), stop, tick)
+        pool, each = on_all_cores(stop)
+        results: dict[str, Calibrated] = {}
+        with pool:
+            for number, family in enumerate(families):
+                first, second = np.random.SeedSequence(SEED, spawn_key=(number,)).spawn(2)
+                near = Neighbourhood(replays, counts, family)
+                roots = calibrate(near, self.replays, first, each)
+                held = check(near, again, self.level, second, each)
+                for i, target in enumerate(family):
+                    coverage, error = _coverage(held[:, i])
+                    results[target.name] = Calibrated(tuple(roots[i]), coverage, error, self.level)
+        keep(key, results)
+        return results
+
+
+def _families(targets: Sequence[Target], policy: Policy) -> list[list[Target]]:
+    """Those that can share their replays; the first of each says how far arms may be from their estimates."""
+    alone = [[target] for target in targets if isinstance(target.assumption, ByLikelihood)]
+    together = [target for target in targets if not isinstance(target.assumption, ByLikelihood)]
+    own = [
+        target
+        for target in together
+        if type(target.assumption) is type(policy.assumption) and target.name != NAIVE
+    ]
+    first = own[:1] or [target for target in together if target.name == "mar"] or together[:1]
+    return [[*first, *(target for target in together if target not in first)], *alone]
+
+
+def _belief(belief: Belief, calibrated: Calibrated) -> Belief:
+    estimates = tuple(
+        roots.estimate(one) if roots is not None and math.isfinite(one.at(1.0)) else one
+        for one, roots in zip(belief.estimates, calibrated.roots, strict=True)
+    )
+    return replace(belief, estimates=estimates)
+
+
+def _coverage(held: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> tuple[float, float]:
+    """Share of the intervals (logs, arms) that hold their truth, and its standard error over logs.
+
+    The error is at least that of independent intervals of the nominal kind, so that few logs do not seem exact.
+    """
+    known = np.isfinite(held)
+    if known.sum() < held.size / 2:
+        return math.nan, math.nan
+    shares = np.array([row[seen].mean() for row, seen in zip(held, known, strict=True) if seen.any()])
+    spread = float(shares.std(ddof=1) / math.sqrt(len(shares)))
+    return float(held[known].mean()), max(spread, math.sqrt(0.05 * 0.95 / known.sum()))

@@ -30,6 +30,13 @@ def label(text: object, most: int = MOST_SHOWN) -> str:
     return f"{shown[: most - 1 - tail]}…{shown[-tail:]}"
 
 
+def named(text: object, most: int = MOST_SHOWN) -> str:
+    """A name in a sentence: in quotes, visible, and cut in the middle if it is very long."""
+    shown = label(text, most)
+    mark = '"' if "'" in shown and '"' not in shown else "'"
+    return f"{mark}{shown}{mark}"
+
+
 def quoted(value: object, most: int = MOST_QUOTED) -> str:
     """A value as an error quotes it: in one line, cut in the middle if it is very long."""
     try:

@@ -69,7 +69,7 @@ def test_what_cannot_be_used_is_listed_with_the_reason_in_the_users_words():
     found, impossible = beliefs(counts, setting, Labels.of(["old", "new"], ["mail", "phone"]))
     reasons = {entry.assumption: entry.reason for entry in impossible}
     assert [belief.name for belief in found] == ["mcar"]
-    assert reasons["mar"].startswith("mar: arm 'old' has 1 pulls with mediator 'phone' and none of their")
+    assert reasons["mar"].startswith("mar: arm 'old' has 1 pulls with mediator = phone and none of their")
     assert "discrete outcome" in reasons["mnar"]
     assert reasons["mediator-mar"] == "No mediator is missing, so that mediator-mar says the same as mar."
 

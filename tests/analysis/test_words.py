@@ -6,7 +6,7 @@ import pytest
 
 from tests.analyses import TABLE, binary, real
 from truant.analysis import words
-from truant.analysis.words import Figures, percent, tipping_sentence, verdict
+from truant.analysis.words import Figures, percent, tipping_sentence
 
 
 def test_figures_have_two_digits_of_the_standard_error():
@@ -27,34 +27,6 @@ def test_percentages_do_not_claim_certainty(share, text):
     assert percent(share) == text
 
 
-def test_verdict_says_whether_the_winner_depends_on_the_assumption():
-    analysis = binary()
-    assert verdict(analysis) == "All assumptions name new the best arm."
-
-    def named(**winner):
-        return verdict(dataclasses.replace(analysis, winner=winner))
-
-    assert named(naive="old", mcar="new", mar="new", mnar="new") == (
-        "All assumptions name new the best arm; leaving the missing outcomes out would have named old."
-    )
-    assert named(naive="old", mcar="new", mar="new", mnar="old") == (
-        "The winner depends on why outcomes are missing: mcar and mar name new; mnar names old."
-    )
-    assert verdict(binary(assume=["mar"])) == "The assumption mar names new the best arm."
-    none = verdict(binary(assume=["mnar"], table=TABLE * [1, 1, 0], mediators=("low", "high")))
-    assert none.startswith(("The assumption mnar names", "No assumption can be used"))
-
-
-def test_certainty_warns_when_nothing_is_settled():
-    analysis = binary()
-    figures = Figures.of(analysis)
-    assert words.certainty(analysis, figures).startswith(
-        "The probability that the winner is truly the best is"
-    )
-    equal = binary(table=TABLE[[0, 0, 0]])
-    assert words.certainty(equal, figures).startswith("Not settled yet")
-
-
 def test_tipping_sentences_cover_every_case():
     analysis = binary()
     figures, tip = Figures.of(analysis), analysis.sensitivity[-1]
@@ -65,19 +37,20 @@ def test_tipping_sentences_cover_every_case():
     def said(**changes):
         return tipping_sentence(dataclasses.replace(tip, **changes), figures)
 
-    start = f"{tip.winner} stays the best"
+    winner, runner_up = f"'{tip.winner}'", f"'{tip.runner_up}'"
+    start = f"{winner} stays the best"
     worse = "0.260 worse than mnar says (0.57 sd)"
     assert said(runner_up_possible=True) == (
         f"{start} unless its missing outcomes were on average {worse}, or those of the runner-up "
-        f"{tip.runner_up} 0.300 better (0.60 sd)."
+        f"{runner_up} 0.300 better (0.60 sd)."
     )
     assert f"{worse} on average cannot happen." in said(possible=False, runner_up_possible=False)
     assert "It stays the best unless those of the runner-up" in said(possible=False, runner_up_possible=True)
     assert said(shift=None, possible=None, runner_up_possible=True).startswith(
-        f"No outcome of {tip.winner} is missing."
+        f"No outcome of {winner} is missing."
     )
     assert said(shift=None, runner_up_shift=None).endswith("is missing: it stays the best.")
-    assert said(runner_up_shift=None).endswith(f"No outcome of the runner-up {tip.runner_up} is missing.")
+    assert said(runner_up_shift=None).endswith(f"No outcome of the runner-up {runner_up} is missing.")
     assert "equal" in said(gap=0.0)
 
 
@@ -89,9 +62,8 @@ def test_missing_sentence_names_the_extremes():
     assert words.missing_sentence(seen) == "No outcome is missing."
 
 
-def test_of_many_arms_the_leading_ones_are_kept_in_their_order():
-    analysis = real(arms=6)
-    kept = words.leading_arms(analysis, 3)
-    best = sorted(analysis.arms, key=lambda arm: -max(e.mean for e in arm.estimates.values()))[:3]
-    assert [arm.arm for arm in kept] == sorted(arm.arm for arm in best)
-    assert words.leading_arms(analysis, 10) == list(analysis.arms)
+def test_of_many_arms_the_leading_ones_come_first_and_the_control_is_kept():
+    analysis = real(arms=6, control="arm 0")
+    kept = [arm.arm for arm in words.leading_arms(analysis, 3)]
+    assert kept == [analysis.sorted_arms[0].arm, analysis.sorted_arms[1].arm, "arm 0"]
+    assert words.leading_arms(analysis, 10) == analysis.sorted_arms

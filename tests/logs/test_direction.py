@@ -1,5 +1,6 @@
 """Less is better: the analysis of a column with that direction is the reflection of that of the negated column."""
 
+import html
 import json
 
 import numpy as np
@@ -92,13 +93,13 @@ def test_the_lowest_wins_and_everyone_says_so(tmp_path):
     assert max(best, key=best.__getitem__) == found.winner["mar"]
     assert found.summary()["minimize"] is True
     assert usual.summary()["minimize"] is False
-    assert "lower is better" in str(found).split("arm ")[0]  # above the table
-    assert "lower is better" not in str(usual)
+    assert "lower 'cost' is better" in str(found).split("arm ")[0]  # above the table
+    assert "higher 'cost' is better" in str(usual).split("arm ")[0]
     page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "lower is better" in page.split('class="verdict')[0].rpartition("<h1")[2]
+    assert "lower 'cost' is better" in html.unescape(page).split('class="verdict')[0].rpartition("<h1")[2]
     assert "missing outcomes raised by" in page
     assert "missing outcomes lowered by" in usual.report(tmp_path / "usual.html").read_text(encoding="utf-8")
-    assert "lower is better" in analysis_html(found)
+    assert "lower 'cost' is better" in html.unescape(analysis_html(found))
 
 
 def test_the_chart_stars_the_lowest():
@@ -133,7 +134,7 @@ def test_the_command_line(tmp_path):
     said = json.loads(found.stdout)
     assert said["minimize"] is True
     assert said["winner"]["mar"] == min(said["arms"], key=lambda arm: arm["estimates"]["mar"]["mean"])["arm"]
-    assert "lower is better" in CliRunner().invoke(cli, [*base, "--minimize"]).output
+    assert "lower 'cost' is better" in CliRunner().invoke(cli, [*base, "--minimize"]).output
 
 
 def test_minimize_is_true_or_false():

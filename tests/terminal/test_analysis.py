@@ -1,13 +1,16 @@
 """An analysis in the terminal: every figure at width 200, as much as fits below."""
 
+import dataclasses
 import io
+import re
 
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
 from tests.analyses import HOSTILE, binary, real
-from truant.analysis.words import Figures, tipping_sentence, verdict
+from truant.analysis.verdict import KINDS
+from truant.analysis.words import Figures, tipping_sentence, verdict_sentence
 from truant.terminal.analysis import AnalysisDisplay
 
 
@@ -39,7 +42,7 @@ def test_everything_is_there_at_width_200(analysis):
         for estimate in arm.estimates.values():
             if estimate.difference:
                 assert figures.with_limits(estimate.difference, sign=True) in text
-    assert verdict(analysis) in text
+    assert verdict_sentence(analysis) in text
     said = flat(text)
     for tip in analysis.sensitivity:
         assert tipping_sentence(tip, figures) in said
@@ -56,7 +59,7 @@ def test_nothing_is_cut_off_on_narrow_terminals(analysis, width):
         for estimate in (arm.naive, *arm.estimates.values()):
             assert figures.number(estimate.mean) in text
             assert width < 60 or figures.limits(estimate) in text
-    assert verdict(analysis) in flat(text)
+    assert verdict_sentence(analysis) in flat(text)
 
 
 def test_many_warnings_of_one_kind_are_counted():
@@ -76,6 +79,25 @@ def test_names_are_not_markup():
     assert "[thin-cell]" in text or "[contradicted]" in text
 
 
-def test_the_winner_stands_out_in_colour(analysis):
-    text = printed(analysis, 200, force_terminal=True, color_system="standard")
-    assert "\x1b[1;32m" in text
+def test_green_means_clear_and_nothing_else(analysis):
+    def coloured(some):
+        return printed(some, 200, force_terminal=True, color_system="standard")
+
+    green = re.compile(r"\x1b\[[0-9;]*32m")
+    assert analysis.verdict.kind == "unsettled"
+    assert not green.search(coloured(analysis))
+    for kind in KINDS:
+        some = dataclasses.replace(
+            analysis, verdict=dataclasses.replace(analysis.verdict, kind=kind, tolerance=0.1)
+        )
+        assert bool(green.search(coloured(some))) == (kind == "clear")
+
+
+def test_fifty_arms_stay_readable():
+    analysis = real(arms=50, n=5000, control="arm 7")
+    text = printed(analysis, 120)
+    assert len(text.splitlines()) < 120
+    assert "38 more arms are not shown" in text
+    best = analysis.sorted_arms[0].arm
+    assert re.search(rf"^{best} ", text, re.MULTILINE)
+    assert re.search(r"^arm 7 ", text, re.MULTILINE)

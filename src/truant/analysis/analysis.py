@@ -3,44 +3,47 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truant.analysis.best import best_probabilities
 from truant.analysis.bounds import Bounds, worst_case
 from truant.analysis.clusters import Clusters
 from truant.analysis.collection import Collected, Collection
 from truant.analysis.contradictions import Test, Untestable, contradictions
-from truant.analysis.diagnosis import Warning, warnings
+from truant.analysis.diagnosis import Warning, contradicted_by, flat_prior_warnings, warnings
 from truant.analysis.differences import Difference, differences
 from truant.analysis.direction import Direction
 from truant.analysis.estimates import Belief, Infeasible, beliefs
 from truant.analysis.labels import Labels
+from truant.analysis.more_rows import more_rows
 from truant.analysis.over_time import OverTime
+from truant.analysis.ranking import Ranking, ranking
 from truant.analysis.sensitivity import Tipping, missing_shares, pooled_sd, tipping, tipping_curve
 from truant.analysis.uncut import Uncut
+from truant.analysis.verdict import Answer, Verdict, best_by_bounds, decide
 from truant.assumptions import Estimate
 from truant.assumptions.mcar import Mcar
 from truant.counts import OBSERVED, PULLS, Counts, needed_counts
 from truant.documents import document
 from truant.errors import InvalidValue, NotIdentified, unknown
-from truant.setting import IntArray, Setting, finite, is_number
+from truant.setting import IntArray, Setting, finite, is_number, positive_number
 from truant.tables.arrow import make_table
 from truant.text import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ADJUSTMENT = "Dunnett: the intervals of all differences to the control hold together at the stated level"
+ADJUSTMENT = "Dunnett: simultaneous intervals and p-values of all differences to the control"
+REFERENCE = "mar"  # arms are sorted by their values under it, where it can be used
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with its confidence limits."""
+    """A mean with its confidence limits; these are nan where no interval can be given."""
 
     mean: float
     low: float
@@ -51,7 +54,7 @@ class Interval:
 class ArmEstimate(Interval):
     """An arm under one assumption."""
 
-    standard_error: float
+    standard_error: float  # nan where no interval can be given, as the next
     probability_best: float
     difference: Difference | None  # to the control; None for the control itself, or without one
 
@@ -73,19 +76,21 @@ class Arm:
 class Analysis:
     """What each arm is worth under each assumption, and how far to believe it.
 
-    Nothing is chosen: assumptions stand side by side, in `arms`; `winner` says which arm each prefers.
+    Nothing is chosen: assumptions stand side by side, in `arms`; `winner` says which arm each prefers, and `verdict`
+    whether these answers decide.
     """
 
+    verdict: Verdict
     arms: tuple[Arm, ...]
     infeasible: tuple[Infeasible, ...]
     winner: dict[str, str]  # by assumption, and for the naive mean
-    expected_loss: dict[str, float]  # of settling for that winner now
+    expected_loss: dict[str, float]  # of choosing that winner now
     warnings: tuple[Warning, ...]
     tests: tuple[Test, ...]
     untestable: tuple[Untestable, ...]
     sensitivity: tuple[Tipping, ...]
     tipping_curves: dict[str, list[dict[str, float]]]
-    missing: tuple[dict[str, Any], ...]  # arm, mediator, pulls, observed, missing_share of each cell
+    missing: tuple[dict[str, Any], ...]  # arm, mediator, place, pulls, observed, missing_share of each cell
     level: float
     control: str | None
     outcome_sd: float
@@ -106,29 +111,54 @@ class Analysis:
         return self.setting.minimize
 
     @property
+    def sorted_by(self) -> str:
+        """The assumption whose values the arms are sorted by in reports; naive if there is none."""
+        names = [answer.assumption for answer in self.verdict.remaining] or self.assumptions
+        return REFERENCE if REFERENCE in names else next(iter(names), "naive")
+
+    @property
+    def sorted_arms(self) -> list[Arm]:
+        """The arms, best value first; those without one last."""
+        name, direction = self.sorted_by, Direction(self.minimize)
+
+        def value(arm: Arm) -> float:
+            interval = arm.naive if name == "naive" else arm.estimates[name]
+            return math.inf if interval is None else -direction.value(interval.mean)
+
+        return sorted(self.arms, key=value)
+
+    @property
     def agree(self) -> bool:
         """Whether the naive mean and every assumption name the same winner."""
         return len(set(self.winner.values())) == 1
 
     def summary(self) -> dict[str, Any]:
         """Everything but the counts, as plain values for JSON."""
+        from truant.analysis.words import verdict_document
+
         plain: dict[str, Any] = _plain(self)
+        plain["verdict"] |= verdict_document(self)
         adjustment = ADJUSTMENT if self.control is not None else None
-        return document("analysis", 1, plain | {"minimize": self.minimize, "adjustment": adjustment})
+        own = {"minimize": self.minimize, "adjustment": adjustment, "sorted_by": self.sorted_by}
+        return document("analysis", 1, plain | own)
 
     def table(self) -> pa.Table:
         """One row for each arm and assumption (the naive mean among them)."""
         rows: list[dict[str, Any]] = []
         for arm in self.arms:
             own = {key: getattr(arm, key) for key in ("arm", "pulls", "observed", "missing_share")}
+            if arm.bounds:
+                own |= {f"bounds_{key}": value for key, value in asdict(arm.bounds).items()}
             if arm.naive:
                 rows.append({**own, "assumption": "naive", **asdict(arm.naive)})
             for name, estimate in arm.estimates.items():
                 values = asdict(estimate)
                 change = values.pop("difference") or {}
+                lift = change.pop("lift", None) or dict.fromkeys(("mean", "low", "high") if change else ())
                 rows.append(
                     {**own, "assumption": name, **values}
                     | {f"difference_{key}": value for key, value in change.items()}
+                    | {f"lift_{key}": value for key, value in lift.items()}
                 )
         names = dict.fromkeys(name for row in rows for name in row)
         return make_table({name: [row.get(name) for row in rows] for name in names})
@@ -141,6 +171,7 @@ def analyze_counts(
     *,
     assume: str | Sequence[str] = (),
     level: float = 0.95,
+    tolerance: float | None = None,
     control: str | None = None,
     expected_split: Sequence[float] | None = None,
     found_before: Sequence[Warning] = (),
@@ -155,7 +186,8 @@ def analyze_counts(
     ----------
     counts, setting, labels : the counts, what they are about, and what arms and mediator levels are called.
     assume : names of assumptions; all built-in ones unless given.
-    level : of confidence intervals.
+    level : of confidence intervals, and the probability of being best from which a winner is clear.
+    tolerance : the expected loss, in units of the outcome, up to which arms count as equal; never unless given.
     control : the arm that others are compared with.
     expected_split : the shares of units that each arm should have, in the order of the arms.
     found_before : warnings about the data that the counts do not show; they come first.
@@ -168,6 +200,8 @@ def analyze_counts(
     _check_labels(labels, setting)
     assume = assumption_names(assume)
     split = check_options(labels, level, control, expected_split)
+    if tolerance is not None:
+        tolerance = positive_number("tolerance", tolerance)
     direction = Direction(setting.minimize)
     found, impossible = beliefs(counts, setting, labels, assume)
     tests, untestable = contradictions(counts, setting, found, labels, clusters.alike if clusters else 1.0)
@@ -182,34 +216,19 @@ def analyze_counts(
     naive = [
         _naive(real.counts, real.setting, arm, level, real.clusters, collected) for arm in range(setting.arms)
     ]
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    limit_levels = [
-        collected.limit_level(level, counts, a) if collected else level for a in range(setting.arms)
-    ]
-    estimates, losses = _estimates(
-        found, level, None if control is None else labels.arms.index(control), direction
-    )
-    ranked = [direction.belief(belief) for belief in found]
+    rankings = [ranking(direction.belief(belief)) for belief in found]
+    estimates = _estimates(found, rankings, level, None if control is None else labels.arms.index(control))
+    arms = _arms(counts, labels, naive, estimates, _bounds(real, counts, level, collected))
+    ranked = [one.belief for one in rankings]
     upward = direction.counts(counts)
+    z = NormalDist().inv_cdf((1 + level) / 2)
     tips = [tipping(belief, upward, direction.setting(real.setting), labels) for belief in ranked]
     return Analysis(
-        arms=tuple(
-            Arm(
-                name,
-                int(counts.pulls[a]),
-                int(counts.observed[a]),
-                float(missing_shares(counts)[a]),
-                naive[a],
-                {belief: row[a] for belief, row in estimates.items()},
-                worst_case(real.counts, real.setting, a, limit_levels[a], real.clusters)
-                if real.setting.range_known
-                else None,
-            )
-            for a, name in enumerate(labels.arms)
-        ),
+        verdict=_verdict(arms, setting, rankings, tests, impossible, level, tolerance),
+        arms=arms,
         infeasible=tuple(impossible),
         winner=_winners(naive, ranked, labels, direction),
-        expected_loss=losses,
+        expected_loss={one.belief.name: one.expected_loss(one.leader) for one in rankings},
         warnings=(
             *found_before,
             *(clusters.warnings(labels) if clusters else ()),
@@ -219,6 +238,7 @@ def analyze_counts(
                 else ()
             ),
             *warnings(counts, labels, found, tests, split, _sizes(counts, clusters)),
+            *flat_prior_warnings(rankings, labels),
         ),
         tests=tuple(tests),
         untestable=tuple(untestable),
@@ -233,6 +253,76 @@ def analyze_counts(
         counts=counts,
         setting=setting,
         labels=labels,
+    )
+
+
+def _arms(
+    counts: Counts,
+    labels: Labels,
+    naive: Sequence[Interval | None],
+    estimates: Mapping[str, Sequence[ArmEstimate]],
+    bounds: Sequence[Bounds | None],
+) -> tuple[Arm, ...]:
+    shares = missing_shares(counts)
+    return tuple(
+        Arm(
+            name,
+            int(counts.pulls[a]),
+            int(counts.observed[a]),
+            float(shares[a]),
+            naive[a],
+            {belief: row[a] for belief, row in estimates.items()},
+            bounds[a],
+        )
+        for a, name in enumerate(labels.arms)
+    )
+
+
+def _bounds(real: Uncut, counts: Counts, level: float, collected: Collected | None) -> list[Bounds | None]:
+    """Of each arm; none where the range of the outcome is not known."""
+    if not real.setting.range_known:
+        return [None] * real.setting.arms
+    levels = [
+        collected.limit_level(level, counts, a) if collected else level for a in range(real.setting.arms)
+    ]
+    return [worst_case(real.counts, real.setting, a, own, real.clusters) for a, own in enumerate(levels)]
+
+
+def _verdict(
+    arms: Sequence[Arm],
+    setting: Setting,
+    rankings: Sequence[Ranking],
+    tests: Sequence[Test],
+    impossible: Sequence[Infeasible],
+    level: float,
+    tolerance: float | None,
+) -> Verdict:
+    names = [arm.arm for arm in arms]
+    rows = sum(arm.pulls for arm in arms)
+    refuted = contradicted_by(tests)
+    answers = [
+        Answer(
+            one.belief.name,
+            names[one.leader],
+            float(one.probabilities[one.leader]),
+            one.expected_loss(one.leader),
+            one.belief.name in refuted,
+        )
+        for one in rankings
+    ]
+    leaders = dict.fromkeys(one.leader for one in rankings)
+    needed = [more_rows(one, names, rows, level) for one in rankings] if len(names) > 1 else []
+    return decide(
+        answers,
+        arms=names,
+        not_tried=[item.assumption for item in impossible if not item.repeats],
+        has_mediator=setting.mediators > 1,
+        missing_share=1 - sum(arm.observed for arm in arms) / max(rows, 1),
+        best_by_bounds=best_by_bounds(names, [arm.bounds for arm in arms], setting.minimize),
+        more_rows={one.assumption: one for one in needed if one is not None},
+        losses={one.belief.name: {names[a]: one.expected_loss(a) for a in leaders} for one in rankings},
+        level=level,
+        tolerance=tolerance,
     )
 
 
@@ -301,19 +391,18 @@ def _naive(
 
 
 def _estimates(
-    found: Sequence[Belief], level: float, control: int | None, direction: Direction
-) -> tuple[dict[str, list[ArmEstimate]], dict[str, float]]:
-    estimates, losses = {}, {}
-    for belief in found:
-        best, losses[belief.name] = best_probabilities(direction.belief(belief).estimates)
-        changes: list[Difference | None] = [None] * len(best)
+    found: Sequence[Belief], rankings: Sequence[Ranking], level: float, control: int | None
+) -> dict[str, list[ArmEstimate]]:
+    estimates = {}
+    for belief, ranked in zip(found, rankings, strict=True):
+        changes: list[Difference | None] = [None] * len(belief.estimates)
         if control is not None:
             changes = differences(belief.estimates, control, level)
         estimates[belief.name] = [
             ArmEstimate(e.mean, *e.interval(level), e.standard_error, float(p), change)
-            for e, p, change in zip(belief.estimates, best, changes, strict=True)
+            for e, p, change in zip(belief.estimates, ranked.probabilities, changes, strict=True)
         ]
-    return estimates, losses
+    return estimates
 
 
 def _winners(
@@ -336,6 +425,7 @@ def _cells(counts: Counts, labels: Labels) -> list[dict[str, Any]]:
                     {
                         "arm": arm,
                         "mediator": labels.mediator(m),
+                        "place": labels.place(m),
                         "pulls": pulls,
                         "observed": observed,
                         "missing_share": share,

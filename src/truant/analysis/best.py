@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,9 +17,24 @@ Z_GRID = z_grid_of(linear=False)
 
 
 def best_probabilities(estimates: Sequence[Estimate]) -> tuple[FloatArray, float]:
-    """P(arm is best) for each arm, and E[max_a V_a - V_leader], the expected loss if the leader is chosen now."""
-    values = np.array([[estimate.at(float(z)) for z in Z_GRID] for estimate in estimates])
-    leader = int(np.argmax([estimate.mean for estimate in estimates]))
+    """P(arm is best) for each arm, and E[max_a V_a - V_leader], the expected loss if the leader is chosen now.
+
+    All of them are nan where an arm has no interval.
+    """
+    if not all(math.isfinite(estimate.standard_error) for estimate in estimates):
+        return np.full(len(estimates), np.nan), math.nan
+    return best_of(curves_of(estimates))
+
+
+def curves_of(estimates: Sequence[Estimate]) -> FloatArray:
+    """at(z) of each arm on the grid, shape (arms, z)."""
+    return np.array([[estimate.at(float(z)) for z in Z_GRID] for estimate in estimates])
+
+
+def best_of(values: FloatArray, leader: int | None = None) -> tuple[FloatArray, float]:
+    """The same of curves on the grid; the leader has the highest best guess unless given."""
+    if leader is None:
+        leader = int(np.argmax(values[:, len(Z_GRID) // 2]))
     probabilities = np.zeros(len(values))
     loss = link(_best_of, best=best)(values, Z_GRID, leader, probabilities)
     return probabilities, max(float(loss), 0.0)

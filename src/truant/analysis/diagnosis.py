@@ -10,14 +10,17 @@ import numpy as np
 from truant.analysis.contradictions import Test
 from truant.analysis.estimates import Belief
 from truant.analysis.labels import Labels
+from truant.analysis.ranking import Ranking
 from truant.assumptions import Concern
 from truant.counts import OBSERVED, PULLS, Counts
 from truant.errors import filled
 from truant.setting import FloatArray, IntArray
+from truant.text import named
 
 THIN = 10  # observed outcomes in a cell below which it is thin
 RARE = 0.05  # share observed in a cell below which it is hardly ever seen
 DOUBTFUL = 0.05  # p-values below which a test contradicts
+LEAST_DOUBT = 0.02  # in a probability of being best, below which a difference is not worth a warning
 UNEVEN = 0.001  # and below which a split is not the expected one: false alarms cost trust
 
 
@@ -43,7 +46,6 @@ def warnings(
     found = []
     if expected_split is not None:
         found += _split(counts.pulls if sizes is None else sizes, labels, expected_split)
-    found += _winners(labels, beliefs)
     found += _cells(counts, labels)
     found += _concerns(labels, beliefs)
     return found + _contradicted(tests)
@@ -56,7 +58,7 @@ def _split(pulls: FloatArray | IntArray, labels: Labels, expected: FloatArray) -
     if p >= UNEVEN:
         return []
     shares = ", ".join(
-        f"{name!r} {have:.1%} instead of {want:.1%}"
+        f"{named(name)} {have:.1%} instead of {want:.1%}"
         for name, have, want in zip(labels.arms, pulls / pulls.sum(), expected / expected.sum(), strict=True)
     )
     return [
@@ -69,28 +71,12 @@ def _split(pulls: FloatArray | IntArray, labels: Labels, expected: FloatArray) -
     ]
 
 
-def _winners(labels: Labels, beliefs: Sequence[Belief]) -> list[Warning]:
-    winners = {belief.name: labels.arms[belief.winner] for belief in beliefs}
-    if len(set(winners.values())) < 2:
-        return []
-    listed = "; ".join(f"{name}: {arm!r}" for name, arm in winners.items())
-    return [
-        Warning(
-            "winners-disagree",
-            f"The winner depends on why outcomes are missing ({listed}): decide which assumption holds before "
-            "which arm wins.",
-            value=float(len(set(winners.values()))),
-        )
-    ]
-
-
 def _cells(counts: Counts, labels: Labels) -> list[Warning]:
     table = counts.real().table
     found = []
     for a, m in np.argwhere(table[..., PULLS] > 0):
         pulls, observed = int(table[a, m, PULLS]), int(table[a, m, OBSERVED])
-        place = f"mediator {labels.mediator(int(m))!r}"
-        arm = labels.arms[a]
+        place, arm = labels.place(int(m)), labels.arms[a]
         if observed == 0:
             code, what = "empty-cell", f"none of the {pulls} outcomes with {place} was observed"
             advice = "mar cannot tell their mean: merge this level with a neighbour or collect more"
@@ -105,7 +91,7 @@ def _cells(counts: Counts, labels: Labels) -> list[Warning]:
             advice = "a few rows carry a great weight: look whether they are like the others"
         else:
             continue
-        found.append(Warning(code, f"In arm {arm!r}, {what}; {advice}.", arm, float(observed)))
+        found.append(Warning(code, f"In arm {named(arm)}, {what}; {advice}.", arm, float(observed)))
     return found
 
 
@@ -118,7 +104,7 @@ def _concerns(labels: Labels, beliefs: Sequence[Belief]) -> list[Warning]:
         for concern in reading.concerns()
     ]
     return [
-        Warning(concern.code, filled(concern.text, name, f"arm {arm!r}"), arm, concern.value)
+        Warning(concern.code, filled(concern.text, name, f"arm {named(arm)}"), arm, concern.value)
         for concern, name, arm in sorted(found, key=lambda item: item[0].rank)
     ]
 
@@ -128,10 +114,32 @@ def _contradicted(tests: Sequence[Test]) -> list[Warning]:
     for test in tests:
         if test.p_value >= DOUBTFUL:
             continue
-        where = f" in arm {test.arm!r}" if test.arm else ""
+        where = f" in arm {named(test.arm)}" if test.arm else ""
         message = (
             f"The data contradict {test.assumption}{where} (p = {test.p_value:.2g}). {test.question} It seems not: "
-            "read another assumption's estimate."
+            "use the estimate of another assumption."
         )
         found.append(Warning("contradicted", message, test.arm, test.p_value))
+    return found
+
+
+def contradicted_by(tests: Sequence[Test]) -> set[str]:
+    """Names of the assumptions that a test contradicts."""
+    return {test.assumption for test in tests if test.p_value < DOUBTFUL}
+
+
+def flat_prior_warnings(rankings: Sequence[Ranking], labels: Labels) -> list[Warning]:
+    """Arms that hardly differ: the probability of being best, which takes every mean as possible, is too sure."""
+    found = []
+    for one in rankings:
+        shrunk, plain = one.shrunk_probability(), float(one.probabilities[one.leader])
+        if shrunk is None or shrunk >= plain - LEAST_DOUBT:
+            continue
+        name = labels.arms[one.leader]
+        text = (
+            f"Under {one.belief.name}, the {len(labels.arms)} arms differ hardly more than chance makes them: the "
+            f"probability that {named(name)} is the best ({plain:.1%}) is too high; with means shrunk to each other as "
+            f"far as they agree it is {shrunk:.1%}."
+        )
+        found.append(Warning("flat-prior", text, name, shrunk))
     return found

@@ -1,19 +1,33 @@
-"""Differences to a control arm, with intervals that hold for all arms at once.
+"""Differences to a control arm, absolute and relative, with intervals and p-values that hold for all arms at once.
 
 The interval of a difference of two independent values is put together from their own (the method of variance
-estimates recovery): d - sqrt((a - a_low)^2 + (c_high - c)^2), which is the usual one where both are normal. The
-width is that of Dunnett: all comparisons share the control, so that less than Bonferroni's allowance will do.
+estimates recovery): d - sqrt((a - a_low)^2 + (c_high - c)^2), which is the usual one where both are normal; that of a
+ratio likewise (Donner and Zou, 2012). The width is that of Dunnett: all comparisons share the control, so that less
+than Bonferroni's allowance will do. The p-value of a difference is the smallest 1 - level whose interval excludes zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from truant.analysis.best import Z_GRID
 from truant.assumptions import Estimate
 from truant.setting import FloatArray
+
+FARTHEST = 37.0  # a z whose two-sided probability is still a positive number
+
+
+@dataclass(frozen=True)
+class Lift:
+    """An arm's difference to the control as a share of the control's value: 0.1 is 10% more."""
+
+    mean: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -23,45 +37,149 @@ class Difference:
     mean: float
     low: float
     high: float
+    p_value: float  # of no difference, adjusted as the interval is
+    lift: Lift | None  # None where the control's interval holds zero, so that a share of it says nothing
 
 
 def differences(estimates: Sequence[Estimate], control: int, level: float) -> list[Difference | None]:
     """For each arm but the control, with simultaneous intervals of the level."""
     errors = np.array([estimate.standard_error for estimate in estimates])
-    z = common_width(np.delete(errors, control), errors[control], level)
-    ends = [(estimate.at(-z), estimate.at(z)) for estimate in estimates]
-    found: list[Difference | None] = []
-    for arm, estimate in enumerate(estimates):
-        if arm == control:
-            found.append(None)
-            continue
-        mean = estimate.mean - estimates[control].mean
-        below = np.hypot(estimate.mean - ends[arm][0], ends[control][1] - estimates[control].mean)
-        above = np.hypot(ends[arm][1] - estimate.mean, estimates[control].mean - ends[control][0])
-        found.append(Difference(mean, float(mean - below), float(mean + above)))
-    return found
+    family = _known(errors, control)
+    z = family.width(level)
+    grid = np.unique(np.concatenate([np.abs(Z_GRID), [z]]))
+    curves = [_Curve.of(estimate, grid) for estimate in estimates]
+    own = curves[control]
+    return [
+        None if arm == control else _difference(curve, own, z, family.p_value)
+        for arm, curve in enumerate(curves)
+    ]
 
 
-def common_width(errors: FloatArray, control: float, level: float) -> float:
-    """The z with P(|V_a - V_c| <= z sd(V_a - V_c) for all a) = level, by quadrature over the control's error."""
-    from scipy.optimize import brentq
-    from scipy.stats import norm
+def _known(errors: FloatArray, control: int) -> Family:
+    """The comparisons of arms that have an interval; without one for the control, nothing is shared."""
+    others = np.delete(errors, control)
+    return Family(others[np.isfinite(others)], float(np.nan_to_num(errors[control])))
 
-    spread = np.hypot(errors, control)
-    if np.any(spread == 0):  # nothing is uncertain
-        return float(norm.ppf((1 + level) / 2))
-    x = np.linspace(-8.0, 8.0, 2001)
-    weights = norm.pdf(x) / norm.pdf(x).sum()
-    scale = np.maximum(errors, 1e-12 * spread)[:, None]
-    shift = control * x / scale
 
-    def shortfall(z: float) -> float:
-        reach = z * spread[:, None] / scale
-        inside = norm.cdf(reach + shift) - norm.cdf(shift - reach)
-        return float(weights @ inside.prod(axis=0)) - level
+@dataclass(frozen=True)
+class _Curve:
+    """An arm's at(-z) and at(z) at some z, and between them on straight lines."""
 
-    alone = float(norm.ppf((1 + level) / 2))
-    if len(errors) == 1:
-        return alone
-    share = (1 - level) / len(errors)
-    return float(brentq(shortfall, alone * 0.99, norm.ppf(1 - share / 2) * 1.01))
+    mean: float
+    grid: FloatArray  # of z, from 0
+    below: FloatArray
+    above: FloatArray
+
+    @classmethod
+    def of(cls, estimate: Estimate, grid: FloatArray) -> _Curve:
+        return cls(
+            estimate.mean,
+            grid,
+            np.array([estimate.at(-float(z)) for z in grid]),
+            np.array([estimate.at(float(z)) for z in grid]),
+        )
+
+    def at(self, z: float) -> float:
+        """The value at z; beyond the grid its last piece goes on."""
+        values, away = (self.above, z) if z >= 0 else (self.below, -z)
+        if away <= self.grid[-1]:
+            return float(np.interp(away, self.grid, values))
+        slope = (values[-1] - values[-2]) / (self.grid[-1] - self.grid[-2])
+        return float(values[-1] + slope * (away - self.grid[-1]))
+
+
+def _difference(arm: _Curve, control: _Curve, z: float, p_value: Callable[[float], float]) -> Difference:
+    mean = arm.mean - control.mean
+
+    def below(z: float) -> float:
+        return math.hypot(arm.mean - arm.at(-z), control.at(z) - control.mean)
+
+    def above(z: float) -> float:
+        return math.hypot(arm.at(z) - arm.mean, control.mean - control.at(-z))
+
+    towards_zero = below if mean > 0 else above
+    root = _reached(lambda z: towards_zero(z) - abs(mean))
+    return Difference(mean, mean - below(z), mean + above(z), p_value(root), _lift(arm, control, z))
+
+
+def _reached(distance: Callable[[float], float]) -> float:
+    """The z at which a rising function is 0; nan if it is not a number, FARTHEST if it is reached nowhere."""
+    if math.isnan(distance(1.0)):
+        return math.nan
+    low, high = 0.0, FARTHEST
+    if distance(high) < 0:
+        return FARTHEST
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if distance(middle) < 0 else (low, middle)
+    return (low + high) / 2
+
+
+def _lift(arm: _Curve, control: _Curve, z: float) -> Lift | None:
+    """(a - c)/|c|, with the limits of the ratio a/c less 1; the reflected ratio where the control is negative."""
+    sign = 1.0 if control.mean > 0 else -1.0
+    a, c = sign * arm.mean, sign * control.mean
+    a_low, a_high = sorted((sign * arm.at(-z), sign * arm.at(z)))
+    c_low, c_high = sorted((sign * control.at(-z), sign * control.at(z)))
+    if not 0 < c_low <= c_high < 2 * c or not all(map(math.isfinite, (a_low, a_high))):
+        return None  # the control is not known well enough
+    low = (a * c - _root((a * c) ** 2 - a_low * c_high * (2 * a - a_low) * (2 * c - c_high))) / (
+        c_high * (2 * c - c_high)
+    )
+    high = (a * c + _root((a * c) ** 2 - a_high * c_low * (2 * a - a_high) * (2 * c - c_low))) / (
+        c_low * (2 * c - c_low)
+    )
+    ends = sorted((sign * (low - 1), sign * (high - 1)))
+    return Lift(sign * (a / c - 1), ends[0], ends[1])
+
+
+def _root(square: float) -> float:
+    return math.sqrt(max(square, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Comparisons of several arms with one control, by the standard errors of their values."""
+
+    errors: FloatArray  # of the other arms
+    control: float
+
+    def inside(self, z: float) -> float:
+        """P(|V_a - V_c| <= z sd(V_a - V_c) for all a), by quadrature over the control's error."""
+        from scipy.special import ndtr
+
+        spread = np.hypot(self.errors, self.control)
+        if len(self.errors) < 2 or np.any(spread == 0):
+            return float(ndtr(z) - ndtr(-z))
+        x = np.linspace(-8.0, 8.0, 801)
+        weights = np.exp(-(x**2) / 2)
+        scale = np.maximum(self.errors, 1e-12 * spread)[:, None]
+        shift, reach = self.control * x / scale, z * spread[:, None] / scale
+        held = ndtr(reach + shift) - ndtr(shift - reach)
+        return float(weights @ held.prod(axis=0) / weights.sum())
+
+    def width(self, level: float) -> float:
+        """The z at which all comparisons hold together with probability `level`."""
+        from scipy.optimize import brentq
+        from scipy.special import ndtri
+
+        alone = float(ndtri((1 + level) / 2))
+        if len(self.errors) < 2 or np.any(np.hypot(self.errors, self.control) == 0):
+            return alone
+        share = (1 - level) / len(self.errors)
+        return float(
+            brentq(lambda z: self.inside(z) - level, alone * 0.99, -ndtri(share / 2) * 1.01, xtol=1e-6)
+        )
+
+    def p_value(self, z: float) -> float:
+        """P(some |V_a - V_c| > z sd(V_a - V_c)), of arms that are all equal; nan for nan."""
+        from scipy.special import ndtr
+
+        if math.isnan(z):
+            return math.nan
+        alone = 2 * float(ndtr(-z))
+        if len(self.errors) < 2:
+            return alone
+        # where it is tiny, the sum over the arms is as good, and does not lose its digits in 1 - p
+        bonferroni = min(1.0, len(self.errors) * alone)
+        return bonferroni if bonferroni < 1e-6 else min(max(1 - self.inside(z), alone), bonferroni)

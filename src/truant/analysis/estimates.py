@@ -50,6 +50,7 @@ class Infeasible:
     reason: str
     # the reason without the assumption's name in front, for pages that have it there already
     reason_alone: str = field(repr=False)
+    repeats: bool = field(default=False, repr=False)  # another assumption, which says the same here
 
 
 def beliefs(
@@ -59,13 +60,18 @@ def beliefs(
     found, impossible = [], []
     wanted = {spec: _built(spec) for spec in names} or _that_need_counts_only(_built_in())
     for spec, assumption in wanted.items():
+        same = None if names else assumption.same_as(counts)
         try:
-            if not names:
-                _refuse_repetition(assumption, counts)
+            if same is not None:
+                raise NotIdentified(
+                    f"{same.because}, so that {{assumption}} says the same as {same.assumption}."
+                )
             found.append(_belief(spec, assumption, counts, setting))
         except NotIdentified as refused:
             error = refused.about(assumption=spec)
-            impossible.append(Infeasible(spec, labels.sentence(error), labels.reason(error)))
+            impossible.append(
+                Infeasible(spec, labels.sentence(error), labels.reason(error), same is not None)
+            )
     return found, impossible
 
 
@@ -106,9 +112,3 @@ def _belief(name: str, assumption: Assumption, counts: Counts, setting: Setting)
     assumption.check(setting)
     readings = tuple(assumption.read(counts, arm, setting) for arm in range(setting.arms))
     return Belief(name, assumption, tuple(reading.estimate for reading in readings), readings)
-
-
-def _refuse_repetition(assumption: Assumption, counts: Counts) -> None:
-    same = assumption.same_as(counts)
-    if same:
-        raise NotIdentified(f"{same.because}, so that {{assumption}} says the same as {same.assumption}.")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from truant.errors import NotIdentified
+from truant.text import label, named, visible
 
 
 @dataclass(frozen=True)
@@ -15,9 +16,7 @@ class Labels:
     arms: tuple[str, ...]
     mediators: tuple[str, ...]
     outcome: str = "outcome"  # what is measured
-    mediator_column: str = (
-        ""  # of a single mediator that is not cut, whose levels do not say what they are of
-    )
+    mediator_column: str = "mediator"  # what the levels are of; empty where they say it themselves
 
     @classmethod
     def of(
@@ -25,7 +24,7 @@ class Labels:
         arms: Sequence[object],
         mediators: Sequence[object],
         outcome: str = "outcome",
-        mediator_column: str = "",
+        mediator_column: str = "mediator",
     ) -> Labels:
         """The labels as texts."""
         return cls(tuple(map(str, arms)), tuple(map(str, mediators)), outcome, mediator_column)
@@ -33,6 +32,14 @@ class Labels:
     def mediator(self, m: int) -> str:
         """The name of a row of the counts; the last row is that of missing mediators."""
         return self.mediators[m] if m < len(self.mediators) else "missing"
+
+    def place(self, m: int) -> str:
+        """The mediator level in a sentence: `opened = no`, or what a level that says it all is called."""
+        if m == len(self.mediators):
+            return f"{visible(self.mediator_column) or 'the mediator'} missing"
+        if self.mediator_column:
+            return f"{visible(self.mediator_column)} = {label(self.mediators[m])}"
+        return label(self.mediators[m])
 
     def sentence(self, error: NotIdentified) -> str:
         """What an assumption refuses, which knows numbers only, with the names in their place."""
@@ -43,6 +50,6 @@ class Labels:
         return error.reason(*self._places(error))
 
     def _places(self, error: NotIdentified) -> tuple[str | None, str | None]:
-        arm = None if error.arm is None else f"arm {self.arms[error.arm]!r}"
-        mediator = None if error.mediator is None else f"mediator {self.mediator(error.mediator)!r}"
+        arm = None if error.arm is None else f"arm {named(self.arms[error.arm])}"
+        mediator = None if error.mediator is None else self.place(error.mediator)
         return arm, mediator

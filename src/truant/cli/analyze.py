@@ -47,7 +47,16 @@ def _cut(text: str) -> Any:
     shell_complete=_complete_assumptions,
     help="See `truant assumptions`; may be repeated.  [default: all that are possible]",
 )
-@click.option("--level", type=number, default=0.95, show_default=True, help="Of confidence intervals.")
+@click.option(
+    "--level",
+    type=number,
+    default=0.95,
+    show_default=True,
+    help="Of confidence intervals, and the probability from which a winner is clear.",
+)
+@click.option(
+    "--tolerance", type=number, help="Expected loss, in units of the outcome, up to which arms are equal."
+)
 @click.option(
     "--range", "range_", type=numbers, metavar="LOW,HIGH", help="Lowest and highest possible outcome."
 )
@@ -119,6 +128,7 @@ def analyze(
     control: str | None,
     assume: tuple[str, ...],
     level: float,
+    tolerance: float | None,
     range_: tuple[float, float] | None,
     levels: tuple[float, ...] | None,
     cut_outcome: int | tuple[float, ...] | None,
@@ -160,6 +170,7 @@ def analyze(
         control=control,
         assume=assume,
         level=level,
+        tolerance=tolerance,
         range=range_,
         levels=levels,
         cut_outcome=cut_outcome,

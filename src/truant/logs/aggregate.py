@@ -107,6 +107,7 @@ def assemble(
         "mediators": tuple(mediators.values()),
         "rows": rows,
         "skipped": rows - sum(cell["pulls"] for cell in kept),
+        "mediator_column": _mediator_column(request),
         "missing_markers": found,
     }
 
@@ -117,6 +118,11 @@ def _levels(request: Request, kept: list[dict[str, Any]]) -> list[tuple[Any, ...
         return [()] * len(kept)
     columns = [[cell[f"mediator_{i}"] for cell in kept] for i in range(len(request.mediators))]
     return list(zip(*columns, strict=True))
+
+
+def _mediator_column(request: Request) -> str:
+    parts = request.mediators
+    return parts[0].column if len(parts) == 1 and not parts[0].classes else ""
 
 
 def _mediators(

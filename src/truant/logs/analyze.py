@@ -34,6 +34,7 @@ def analyze(
     control: Any = None,
     assume: str | Sequence[str] = (),
     level: float = 0.95,
+    tolerance: float | None = None,
     range: tuple[float, float] | None = None,
     levels: Sequence[float] | None = None,
     cut_outcome: int | Sequence[float] | None = None,
@@ -64,7 +65,8 @@ def analyze(
     mediator : what was known in between, a column or several; "cd420:3" cuts a continuous one at its tertiles.
     control : the arm that others are compared with.
     assume : names of assumptions, see `truant assumptions`; all that are possible unless given.
-    level : of confidence intervals.
+    level : of confidence intervals, and the probability of being best from which a winner is clear.
+    tolerance : the expected loss, in units of the outcome, up to which arms count as equal; never unless given.
     range : the lowest and the highest possible outcome, for worst-case bounds; levels bring their own.
     levels : the values of a discrete outcome; found out unless given.
     cut_outcome : cuts a real outcome into levels for mnar: 3 at its tertiles, [10, 50] at these points (a value equal
@@ -122,6 +124,7 @@ def analyze(
         columns=columns | {"by": by, "unit": unit, "time": time},
         assume=assumption_names(assume),
         level=level,
+        tolerance=tolerance,
         control=control,
         expected_split=expected_split,
         stated=stated,
@@ -139,6 +142,7 @@ class Asked:
     columns: dict[str, Any]
     assume: Sequence[str]
     level: float
+    tolerance: float | None
     control: str | None
     expected_split: Sequence[float] | None
     stated: Statement
@@ -153,9 +157,10 @@ class Asked:
             found = analyze_counts(
                 log.counts,
                 log.setting,
-                Labels.of(log.arms, log.mediators),
+                Labels.of(log.arms, log.mediators, self.columns["outcome"], log.mediator_column),
                 assume=self.assume,
                 level=self.level,
+                tolerance=self.tolerance,
                 control=self.control,
                 expected_split=self.expected_split,
                 found_before=log.warnings,

@@ -35,6 +35,9 @@ class Log:
     mediators: tuple[str, ...]  # labels by code; ("all",) when no mediator was named
     rows: int
     skipped: int  # rows without an arm
+    mediator_column: str = (
+        ""  # of a single mediator that is not cut, whose levels do not say what they are of
+    )
     groups: tuple[Group, ...] = ()  # by the values of a column, if that was asked for
     clusters: Clusters | None = None  # which rows belong to one unit, if that was asked for
     over_time: OverTime | None = None  # if that was asked for

@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 
 from truant.analysis import Analysis
 from truant.analysis.collection_words import collection_sentences
-from truant.analysis.words import direction_sentence
+from truant.analysis.words import direction_sentence, settling_sentences, verdict_sentence
 from truant.files import output_path, written_whole
 from truant.tables.write import write_csv, write_parquet
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from truant.analysis.estimates import Infeasible
     from truant.analysis.over_time import OverTime
     from truant.analysis.sensitivity import Tipping
+    from truant.analysis.verdict import Verdict
     from truant.counts import Counts
     from truant.logs.cut_outcome import CutOutcome
     from truant.logs.log import Log
@@ -52,6 +53,26 @@ class LogAnalysis:
     cut_outcome: CutOutcome | None = None  # what cutting a real outcome did, if that was asked for
     notes: tuple[str, ...] = ()  # how values were read
     inputs: tuple[str, ...] = ()  # paths and patterns of the files that were read, which are never written
+
+    @property
+    def verdict(self) -> Verdict:
+        """Which arm is best, whether that is clear, and if not, why not."""
+        return self.analysis.verdict
+
+    @property
+    def verdict_sentence(self) -> str:
+        """The verdict in words, as terminal, page and JSON show it."""
+        return verdict_sentence(self.analysis)
+
+    @property
+    def to_settle(self) -> list[str]:
+        """What would settle the question, a sentence each; none where it is settled."""
+        return settling_sentences(self.analysis)
+
+    @property
+    def sorted_arms(self) -> list[Arm]:
+        """The arms, best value first."""
+        return self.analysis.sorted_arms
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -223,7 +244,7 @@ def about_sentences(
     """Where the figures come from, a short sentence each."""
     mediators = ", ".join(columns["mediator"]) or "none"
     sentences = [f"{source}: {log.rows:,} rows", f"mediator: {mediators}"]
-    sentences += filter(None, [direction_sentence(analysis)])
+    sentences.append(direction_sentence(analysis))
     if log.filters:
         shown = " and ".join(f"({one})" if len(log.filters) > 1 else one for one in log.filters)
         total = log.rows + log.filtered_out

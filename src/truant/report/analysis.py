@@ -11,14 +11,15 @@ from typing import Any
 from truant.analysis import Analysis
 from truant.analysis.words import (
     Figures,
+    answer_sentences,
     by_code,
-    certainty,
     course_sentence,
     direction_sentence,
     missing_sentence,
     missing_share,
     percent,
-    verdict,
+    settling_sentences,
+    verdict_sentence,
 )
 from truant.files import output_path
 from truant.report.analysis_charts import (
@@ -58,9 +59,10 @@ def shown_analysis(analysis: Analysis, prefix: str = "") -> tuple[dict[str, Any]
         course_page_charts(analysis),
     ).prefixed(prefix)
     shown = {
-        "verdict": verdict(analysis),
-        "certainty": certainty(analysis, figures),
-        "agree": _one_winner(analysis),
+        "verdict": verdict_sentence(analysis),
+        "kind": analysis.verdict.kind,
+        "answers": answer_sentences(analysis, figures),
+        "settling": settling_sentences(analysis),
         "facts": _facts(analysis),
         "worth": values_table(analysis, figures),
         "chances": chances_table(analysis),
@@ -102,8 +104,9 @@ def analysis_html(analysis: Analysis) -> str:
     return fragment(
         "analysis_fragment.html",
         direction=direction_sentence(analysis),
-        verdict=verdict(analysis),
-        certainty=certainty(analysis, figures),
+        verdict=verdict_sentence(analysis),
+        answers=answer_sentences(analysis, figures),
+        settling=settling_sentences(analysis),
         values=values_table(analysis, figures),
         warnings=len(analysis.warnings),
     )
@@ -130,10 +133,6 @@ class AnalysisCharts:
     def all(self) -> list[PageChart]:
         """All of them."""
         return [self.estimates, self.missing, *self.tipping, *self.course]
-
-
-def _one_winner(analysis: Analysis) -> bool:
-    return len({analysis.winner[name] for name in analysis.assumptions}) == 1
 
 
 def _facts(analysis: Analysis) -> list[tuple[str, str]]:

@@ -71,7 +71,7 @@ def by_html(analyses: Mapping[str, Analysis], left_out: LeftOut, *, by: str) -> 
 
 
 def overview_table(analyses: Mapping[str, Analysis], by: str) -> Table:
-    """Of each group its rows, its missing share, the winner of each assumption and whether all agree."""
+    """Of each group its rows, its missing share, the winner of each assumption and the kind of verdict."""
     heads, rows = group_rows(analyses)
     cells = [[Cell(text, detail) for text, detail in row] for row in rows]
     return Table(

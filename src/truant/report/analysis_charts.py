@@ -10,7 +10,14 @@ from truant.analysis import Analysis
 from truant.analysis.analysis import Arm
 from truant.analysis.bounds import Bounds
 from truant.analysis.sensitivity import Tipping
-from truant.analysis.words import Figures, best_end, leading_arms, missing_sentence, tipping_sentence, verdict
+from truant.analysis.words import (
+    Figures,
+    best_end,
+    leading_arms,
+    missing_sentence,
+    tipping_sentence,
+    verdict_sentence,
+)
 from truant.charts.analysis import estimates_chart, look_of, missing_heatmap, tipping_chart
 from truant.charts.over_time import course_chart
 from truant.report.document import PageChart, spec_of
@@ -44,7 +51,9 @@ def estimates_page_chart(analysis: Analysis, figures: Figures) -> PageChart:
         )
     if len(arms) < len(analysis.arms):
         sentence += _which_arms(analysis, len(arms))
-    alternative = f"Dot and whisker chart of each arm's value under each assumption. {verdict(analysis)}"
+    alternative = (
+        f"Dot and whisker chart of each arm's value under each assumption. {verdict_sentence(analysis)}"
+    )
     return PageChart("estimates", spec_of(chart), alternative, sentence=sentence)
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from truant.analysis import Analysis
 from truant.analysis.diagnosis import DOUBTFUL
-from truant.analysis.words import UNKNOWN, Figures, p_value, percent
+from truant.analysis.words import UNKNOWN, Figures, chance, p_value, percent
 from truant.report.document import Cell, Table
 
 
 def values_table(analysis: Analysis, figures: Figures) -> Table:
     """Each arm's pulls, missing share, naive mean and value under each assumption."""
-    columns = ["arm", "pulls", "missing", "naive", *analysis.assumptions]
+    columns = ["arm", "rows", "missing", "naive", *analysis.assumptions]
     contest = len(analysis.arms) > 1
     rows = []
-    for arm in analysis.arms:
+    for arm in analysis.sorted_arms:
         cells = [Cell(arm.arm), Cell(f"{arm.pulls:,}"), Cell(percent(arm.missing_share))]
         for name, interval in (("naive", arm.naive), *arm.estimates.items()):
             if interval is None:
@@ -33,10 +33,10 @@ def chances_table(analysis: Analysis) -> Table | None:
     rows = [
         [Cell(arm.arm)]
         + [
-            Cell(percent(estimate.probability_best), best=analysis.winner[name] == arm.arm)
+            Cell(chance(estimate.probability_best), best=analysis.winner[name] == arm.arm)
             for name, estimate in arm.estimates.items()
         ]
-        for arm in analysis.arms
+        for arm in analysis.sorted_arms
     ]
     return Table(
         "Probability of being the best arm, if the assumption holds", ["arm", *analysis.assumptions], rows
@@ -48,7 +48,7 @@ def differences_table(analysis: Analysis, figures: Figures) -> Table | None:
     if analysis.control is None or not analysis.assumptions or len(analysis.arms) < 2:
         return None
     rows = []
-    for arm in analysis.arms:
+    for arm in analysis.sorted_arms:
         if arm.arm == analysis.control:
             continue
         cells = [Cell(arm.arm)]

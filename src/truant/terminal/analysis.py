@@ -5,26 +5,47 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
 from truant.analysis import Analysis
+from truant.analysis.analysis import Arm
+from truant.analysis.verdict import Kind
 from truant.analysis.words import (
     UNKNOWN,
     Figures,
+    answer_sentences,
     by_code,
-    certainty,
+    leading_arms,
+    lift_text,
     listed,
     missing_share,
+    p_value,
     percent,
+    settling_sentences,
     tipping_sentence,
-    verdict,
+    verdict_sentence,
 )
 from truant.terminal.grid import STAR, Grid, Value
 from truant.terminal.plain import plain
+from truant.text import label, named
 
 SHOWN = 2  # warnings of one kind; the others are counted
+SHOWN_ARMS = 8  # names of arms in a warning that stands for several
+MOST_ARMS = 12  # in a table; files have them all
+# green means clear, and nothing else
+TONES: dict[Kind, str] = {
+    "clear": "bold green",
+    "equal": "bold",
+    "unsettled": "bold",
+    "depends": "bold yellow",
+    "no-mediator": "bold yellow",
+    "not-identified": "bold yellow",
+    "one-arm": "bold",
+}
 
 
 @dataclass(frozen=True)
@@ -42,6 +63,8 @@ class AnalysisDisplay:
             yield plain(line, "dim")
         yield plain("")
         yield values_grid(self.analysis, figures)
+        if (left_out := len(self.analysis.arms) - MOST_ARMS) > 0:
+            yield plain(_left_out(left_out), "dim")
         yield plain("")
         yield from _below(self.analysis, figures)
 
@@ -54,43 +77,45 @@ def _facts(analysis: Analysis) -> str:
     return f"{rows}, {arms}, {missing} of the outcomes missing; {100 * analysis.level:.4g}% intervals"
 
 
+def _left_out(arms: int) -> str:
+    more = "1 more arm is" if arms == 1 else f"{arms:,} more arms are"
+    return f"{more} not shown; --out, --html and --json have all of them."
+
+
 def values_grid(analysis: Analysis, figures: Figures) -> Grid:
-    """Every arm under every assumption, the winner of each marked."""
+    """The leading arms under every assumption, best first, the winner of each marked."""
     rows = []
-    for arm in analysis.arms:
+    for arm in leading_arms(analysis, MOST_ARMS):
         values = {}
         for name, value in (("naive", arm.naive), *arm.estimates.items()):
             best = len(analysis.arms) > 1 and analysis.winner.get(name) == arm.arm
+            clear = analysis.verdict.kind == "clear" and arm.arm == analysis.verdict.arm
+            tone = "green" if clear else "default"
             values[name] = (
-                Value(figures.number(value.mean), figures.limits(value), best) if value else Value(UNKNOWN)
+                Value(figures.number(value.mean), figures.limits(value), best, tone)
+                if value
+                else Value(UNKNOWN)
             )
+        if arm.bounds:
+            low, high = figures.number(arm.bounds.low), figures.number(arm.bounds.high)
+            values["worst case"] = Value(f"{low} to {high}")
         rows.append(([arm.arm, f"{arm.pulls:,}", percent(arm.missing_share)], values))
-    return Grid(["arm", "pulls", "missing"], rows)
-
-
-def _changes(analysis: Analysis, figures: Figures) -> Grid:
-    """Every arm's difference to the control; marked where the interval leaves out zero."""
-    rows = []
-    for arm in analysis.arms:
-        values = {}
-        for name, estimate in arm.estimates.items():
-            if change := estimate.difference:
-                mean, limits = figures.number(change.mean, sign=True), figures.limits(change, sign=True)
-                values[name] = Value(mean, limits, change.low > 0 or change.high < 0, tone="default")
-        if values:
-            rows.append(([arm.arm], values))
-    return Grid(["arm"], rows)
+    return Grid(["arm", "rows", "missing"], rows)
 
 
 def _below(analysis: Analysis, figures: Figures) -> Iterator[RenderableType]:
-    several = len({analysis.winner[name] for name in analysis.assumptions}) != 1
-    yield plain(verdict(analysis), "bold yellow" if several else "bold green")
-    if sure := certainty(analysis, figures):
-        yield plain(sure)
+    yield plain(verdict_sentence(analysis), TONES[analysis.verdict.kind])
+    for answer in answer_sentences(analysis, figures):
+        yield plain(f"  {answer}")
+    yield from bullets("What would settle it", settling_sentences(analysis))
     if analysis.control is not None and len(analysis.arms) > 1 and analysis.assumptions:
         yield plain("")
-        yield plain(f"Difference to {analysis.control}", "bold")
-        yield plain(f"simultaneous intervals (Dunnett); {STAR} interval excludes zero.", "dim")
+        yield plain(f"Difference to {named(analysis.control)}", "bold")
+        yield plain(
+            f"simultaneous intervals and p-values (Dunnett); {STAR} interval excludes zero; "
+            "lift: as a share of the control's mean",
+            "dim",
+        )
         yield _changes(analysis, figures)
     yield from bullets("Warnings", _warnings(analysis), "yellow")
     tips = [f"{tip.assumption}: {tipping_sentence(tip, figures)}" for tip in analysis.sensitivity]
@@ -99,13 +124,42 @@ def _below(analysis: Analysis, figures: Figures) -> Iterator[RenderableType]:
     yield from bullets("Assumptions that could not be used", unused, "dim")
 
 
+def _changes(analysis: Analysis, figures: Figures) -> Table:
+    """The leading arms' differences to the control, absolute and relative, with p-values."""
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", collapse_padding=True
+    )
+    for head in ("arm", "assumption", "difference", "lift", "p"):
+        table.add_column(head, justify="left" if head in ("arm", "assumption") else "right", overflow="fold")
+    for arm in leading_arms(analysis, MOST_ARMS):
+        cells = list(_change_rows(arm, figures))
+        for number, row in enumerate(cells):
+            first = label(arm.arm) if number == 0 else ""
+            table.add_row(Text(first), *row, end_section=number == len(cells) - 1)
+    return table
+
+
+def _change_rows(arm: Arm, figures: Figures) -> Iterator[list[Text]]:
+    for name, estimate in arm.estimates.items():
+        if change := estimate.difference:
+            excluded = change.low > 0 or change.high < 0
+            shown = f"{figures.with_limits(change, sign=True)} {STAR if excluded else ' '}"
+            yield [
+                Text(label(name), "dim"),
+                Text(shown, "bold" if excluded else ""),
+                Text(lift_text(change.lift)),
+                Text(p_value(change.p_value)),
+            ]
+
+
 def _warnings(analysis: Analysis) -> list[str]:
     lines = []
     for code, several in by_code(analysis.warnings).items():
         lines += [f"{warning.message} [{code}]" for warning in several[:SHOWN]]
         if len(several) > SHOWN:
             arms = list(dict.fromkeys(warning.arm for warning in several[SHOWN:] if warning.arm))
-            where = f", in {listed(arms)}" if arms else ""
+            where = f", in {listed(map(named, arms[:SHOWN_ARMS]))}" if arms else ""
+            where += f" and {len(arms) - SHOWN_ARMS} more arms" if len(arms) > SHOWN_ARMS else ""
             lines.append(f"{len(several) - SHOWN} more like this{where} [{code}]")
     return lines
 

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from truant.analysis import Analysis
-from truant.analysis.words import Figures, group_rows, verdict
-from truant.terminal.analysis import bullets, values_grid
+from truant.analysis.words import Figures, group_rows, verdict_sentence
+from truant.terminal.analysis import TONES, bullets, values_grid
 from truant.terminal.plain import plain
 from truant.text import label
 
@@ -37,7 +37,7 @@ class ByDisplay:
             yield plain("")
             yield plain(f"{self.by}: {value}", "bold")
             yield values_grid(analysis, Figures.of(analysis))
-            yield plain(verdict(analysis))
+            yield plain(verdict_sentence(analysis), TONES[analysis.verdict.kind])
             if analysis.warnings:
                 codes = ", ".join(dict.fromkeys(warning.code for warning in analysis.warnings))
                 yield plain(f"Warnings: {codes}", "yellow")

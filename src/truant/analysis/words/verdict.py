@@ -1,0 +1,199 @@
+"""The verdict in sentences: which arm is best, what each assumption says, and what would settle it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from truant.analysis.analysis import Analysis
+from truant.analysis.more_rows import MoreRows
+from truant.analysis.verdict import LITTLE, Answer
+from truant.analysis.words.figures import Figures, chance, listed, percent
+from truant.text import named, visible
+
+OWN = ("naive", "mcar", "mar")  # one number where there is no mediator
+
+
+def verdict_sentence(analysis: Analysis) -> str:
+    """Which arm is best, or why none can be named; then what was contradicted and what could not be tried."""
+    return " ".join([_SENTENCES[analysis.verdict.kind](analysis), *_remarks(analysis)])
+
+
+def answer_sentences(analysis: Analysis, figures: Figures) -> list[str]:
+    """What each assumption says, side by side; none without a contest."""
+    if len(analysis.arms) < 2:
+        return []
+    return [_answer(answer, figures) for answer in analysis.verdict.answers]
+
+
+def settling_sentences(analysis: Analysis) -> list[str]:
+    """What would settle the question; none where it is settled."""
+    verdict = analysis.verdict
+    if verdict.kind in ("clear", "equal"):
+        return []
+    if verdict.kind == "one-arm":
+        return ["Add rows of another arm."]
+    if verdict.kind == "not-identified":
+        return [
+            "Collect more rows, merge levels of the mediator, or give the range or the levels of the outcome: the "
+            "reasons are listed below."
+        ]
+    if verdict.kind == "no-mediator":
+        return [
+            "Name a mediator: something known of every row before its outcome that says who goes missing (opened the "
+            "mail, came to the first visit).",
+            "Or find out the outcomes of a random sample of the rows where it is missing.",
+            "More rows of the same kind will not settle it.",
+        ]
+    if verdict.kind == "depends":
+        return [
+            "Find out why outcomes are missing, or find out the outcomes of a random sample of the rows where it is "
+            "missing. More rows of the same kind will not settle it."
+        ]
+    without = [arm.arm for arm in analysis.arms if any(map(_no_interval, arm.estimates.values()))]
+    if without:
+        arms = f"{'arm' if len(without) == 1 else 'arms'} {listed(map(named, without))}"
+        return [f"Collect more outcomes of {arms}, or give the range or the levels of the outcome."]
+    return [_running(one, analysis) for one in verdict.more_rows]
+
+
+def verdict_document(analysis: Analysis) -> dict[str, Any]:
+    """The sentences of the verdict, for JSON."""
+    return {"sentence": verdict_sentence(analysis), "to_settle": settling_sentences(analysis)}
+
+
+def _clear(analysis: Analysis) -> str:
+    verdict = analysis.verdict
+    best = f"{named(verdict.arm)} is the best arm"
+    if verdict.by_bounds:
+        return f"{best}, whatever the missing outcomes were: {_sides(verdict.remaining)}, and the worst case agrees."
+    return f"{best}: {_sides(verdict.remaining)}."
+
+
+def _equal(analysis: Analysis) -> str:
+    verdict = analysis.verdict
+    names = listed(answer.assumption for answer in verdict.remaining)
+    return (
+        f"{named(verdict.arm)} can be chosen: under {names}, the expected loss of choosing it now is within the "
+        f"tolerance of {verdict.tolerance:g}, whichever arm is the best."
+    )
+
+
+def _unsettled(analysis: Analysis) -> str:
+    verdict = analysis.verdict
+    return f"Not settled: {_sides(verdict.remaining)}. A clear winner has at least {percent(verdict.level)}."
+
+
+def _depends(analysis: Analysis) -> str:
+    return f"The best arm depends on why outcomes are missing: {_sides(analysis.verdict.remaining)}."
+
+
+def _no_mediator(analysis: Analysis) -> str:
+    verdict = analysis.verdict
+    names = [answer.assumption for answer in verdict.remaining if answer.assumption in OWN]
+    same = f" Without a mediator, {listed(['naive', *names])} are one number." if names else ""
+    return (
+        f"No arm can be named the best: {percent(verdict.missing_share)} of the outcomes are missing, and nothing in "
+        f"the table says which. If they are like the others, {_sides(verdict.remaining)}.{same}"
+    )
+
+
+def _not_identified(analysis: Analysis) -> str:
+    verdict = analysis.verdict
+    if verdict.answers:
+        names = listed(verdict.contradicted)
+        return f"No arm can be named the best: the data contradict every assumption that could be tried ({names})."
+    naive = analysis.winner.get("naive")
+    end = "lowest" if analysis.minimize else "highest"
+    also = f" Among the observed outcomes, {named(naive)} has the {end} mean." if naive else ""
+    return f"No arm can be named the best: no assumption can be used on these data.{also}"
+
+
+def _one_arm(analysis: Analysis) -> str:
+    return f"There is one arm only, {named(analysis.arms[0].arm)}: nothing to compare it with."
+
+
+_SENTENCES = {
+    "clear": _clear,
+    "equal": _equal,
+    "unsettled": _unsettled,
+    "depends": _depends,
+    "no-mediator": _no_mediator,
+    "not-identified": _not_identified,
+    "one-arm": _one_arm,
+}
+
+
+def _remarks(analysis: Analysis) -> list[str]:
+    """What was contradicted, what leaving out would have said, and what could not be tried."""
+    verdict = analysis.verdict
+    remarks = []
+    if verdict.contradicted and verdict.remaining:
+        remarks.append(f"The data contradict {listed(verdict.contradicted)}.")
+    naive = analysis.winner.get("naive")
+    if verdict.kind == "clear" and naive not in (None, verdict.arm):
+        remarks.append(f"Leaving out the rows with a missing outcome would have named {named(naive)}.")
+    beyond = [item.assumption for item in analysis.untestable]
+    named_by = [answer.assumption for answer in verdict.remaining if answer.assumption in beyond]
+    if verdict.kind == "clear" and named_by and not verdict.by_bounds and verdict.missing_share > LITTLE:
+        remarks.append(f"No data of this kind can contradict {listed(named_by)}.")
+    if verdict.kind == "clear" and verdict.not_tried:
+        remarks.append(f"Not tried: {listed(verdict.not_tried)}.")
+    return remarks
+
+
+def _sides(answers: Sequence[Answer]) -> str:
+    """'mcar (99.0%) and mar (98.1%) name 'a'; mnar names 'b' (97.0%)'."""
+    parts = []
+    for arm in dict.fromkeys(answer.arm for answer in answers):
+        own = [answer for answer in answers if answer.arm == arm]
+        if len(own) == 1:
+            parts.append(f"{own[0].assumption} names {named(arm)} ({_chance(own[0])})")
+        else:
+            names = listed(f"{answer.assumption} ({_chance(answer)})" for answer in own)
+            parts.append(f"{names} name {named(arm)}")
+    return "; ".join(parts)
+
+
+def _chance(answer: Answer) -> str:
+    return "probability not known" if math.isnan(answer.probability) else chance(answer.probability)
+
+
+def _answer(answer: Answer, figures: Figures) -> str:
+    start = f"{visible(answer.assumption)}: {named(answer.arm)}"
+    end = " Contradicted by the data." if answer.contradicted else ""
+    if math.isnan(answer.probability):
+        return f"{start}; its probability of being the best is not known, since an arm has no interval.{end}"
+    finer = Figures(figures.decimals + 1)
+    least = 10.0**-finer.decimals
+    loss = answer.expected_loss
+    cost = f"below {finer.number(least)}" if loss < least else finer.number(loss)
+    return (
+        f"{start} is the best with probability {chance(answer.probability)}; expected loss if you choose it now: "
+        f"{cost}.{end}"
+    )
+
+
+def _running(needed: MoreRows, analysis: Analysis) -> str:
+    name, arm = needed.assumption, named(needed.arm)
+    if needed.rows is None:
+        return f"Under {name}, no number of rows will make {arm} clear if the means are as they are now estimated."
+    if needed.rows == 0:
+        return f"Under {name}, {arm} is clear already."
+    rows = _rounded(needed.rows)
+    total = sum(one.pulls for one in analysis.arms)
+    more = (
+        f"{rows:,} more {'row' if rows == 1 else 'rows'} ({needed.rows / total:,.2g} times those there are)"
+    )
+    return f"Under {name}, about {more}, at the present shares of the arms, if the means are as they are now estimated."
+
+
+def _rounded(rows: int) -> int:
+    """To two digits: it is a guess."""
+    digits = max(len(str(rows)) - 2, 0)
+    return round(rows, -digits)
+
+
+def _no_interval(estimate: Any) -> bool:
+    return math.isnan(estimate.probability_best) and math.isnan(estimate.low)

@@ -59,7 +59,17 @@ def _of(package: str, *names: str) -> dict[str, Section]:
 
 VALIDATION = (
     *("regret", "wrong", "zoo", "astray", "delay", "coverage", "units", "adaptive", "errors", "condition"),
-    *("slopes", "growth", "published", "reproduction", "kills", "outputs", "fuzz", "mutants"),
+    *(
+        "semi-synthetic",
+        "slopes",
+        "growth",
+        "published",
+        "reproduction",
+        "kills",
+        "outputs",
+        "fuzz",
+        "mutants",
+    ),
 )
 ABLATIONS = (
     *("z", "first-pulls", "unkind-level", "unkind-first-pulls", "unkind-horizon"),

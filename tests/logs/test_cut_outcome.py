@@ -92,9 +92,11 @@ def test_labels_values_rows_and_costs():
     assert found["sentence"].split("; this")[1] in " ".join(str(result).split())
 
 
-def test_the_standard_error_under_mcar_is_that_of_the_outcome():
-    """The variance between the classes, and that within them (which is pooled over arms)."""
+@pytest.mark.parametrize("shift", [1.0, 2.0])
+def test_the_standard_error_under_mcar_is_that_of_the_outcome(shift):
+    """The variance between the classes, that within them, and what moves the mean beyond chance."""
     table = log_of(rows=2000)
+    table.loc[(table["arm"] == "B") & (table["y"] > 2), "y"] *= shift
     result = truant.analyze(table, arm="arm", outcome="y", mediator="seen", cut_outcome=3)
     kept = table[table["arm"].notna() & table["y"].notna()]
     codes = np.searchsorted(result.cut_outcome.points, kept["y"], side="left")
@@ -103,8 +105,12 @@ def test_the_standard_error_under_mcar_is_that_of_the_outcome():
     for arm in result.arms:
         own = codes[kept["arm"] == arm.arm]
         between = values[own].var(ddof=1)
-        error = math.sqrt((between + within[own].mean()) / len(own))
+        chance = within[own] * (1 - np.bincount(own) / np.bincount(codes))[own]
+        moved = kept["y"][kept["arm"] == arm.arm].mean() - values[own].mean()
+        beyond = max(moved**2 - chance.mean() / len(own), 0)
+        error = math.sqrt((between + within[own].mean()) / len(own) + beyond)
         assert arm.estimates["mcar"].standard_error == pytest.approx(error, rel=1e-6)
+        assert (beyond > 0) == (shift > 1)
         assert math.sqrt(between / len(own)) < 0.85 * error  # which the levels alone would claim
         alone = Mcar().estimate(result.counts, result.labels.arms.index(arm.arm), result.setting)
         assert alone.standard_error == pytest.approx(math.sqrt(between / len(own)))

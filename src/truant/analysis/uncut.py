@@ -1,9 +1,11 @@
 """The counts of a real outcome before it was cut into levels, whose values are means and so have errors of their own.
 
 Naive means and worst-case bounds are those of the outcome as it was. Estimates under an assumption are those of the
-levels: sum over y of p_y v_y. Within level y the outcomes of an arm scatter about v_y with variance s_y^2, so that the
-mean of its n_y observed ones is known to s_y^2 / n_y; the sum of p_y^2 s_y^2 / n_y is added to the variance of the
-estimate. Under `mcar` the standard error is then that of the outcome before the cut.
+levels: sum over y of p_y v_y, with values v_y common to all arms. Their variance is what the assumption says, plus
+- the sum of p_y^2 s_y^2 / n_y: the n_y observed outcomes of the arm in level y scatter with variance s_y^2;
+- the square of sum p_y (v_ay - v_y), less what chance adds to it: the arm's own mean v_ay of the level may not be the
+  common one.
+Without such differences, the standard error under `mcar` is that of the outcome before the cut.
 """
 
 from __future__ import annotations
@@ -31,6 +33,9 @@ class Uncut:
     setting: Setting
     clusters: Clusters | None = None
     within: FloatArray = field(default_factory=lambda: np.zeros(0))  # s_y^2 of each level
+    level_means: FloatArray = field(
+        default_factory=lambda: np.zeros((0, 0))
+    )  # v_ay by arm; NaN if none was observed
 
     def of_arms(self, arms: Sequence[int]) -> Uncut:
         """The same with these arms only; the clusters are left out."""
@@ -39,6 +44,7 @@ class Uncut:
             counts=replace(self.counts, table=self.counts.table[list(arms)]),
             setting=replace(self.setting, arms=len(arms)),
             clusters=None,
+            level_means=self.level_means[list(arms)],
         )
 
     def with_direction(self, minimize: bool) -> Uncut:
@@ -54,18 +60,27 @@ class Uncut:
         return replace(belief, estimates=estimates)
 
     def _variance(self, belief: Belief, counts: Counts, setting: Setting, arm: int) -> float:
-        """The sum of p_y^2 s_y^2 / n_y; p_y is the derivative of the estimate by the level's value."""
+        """What the cut adds to the variance of the estimate."""
         assert counts.levels is not None
-        observed = counts.table[arm, :, :-1].sum(axis=0)
-        steps = STEP * np.diff(counts.levels)
-        variance, mean = 0.0, belief.means[arm]
-        for y, step in enumerate([*steps, steps[-1]]):  # to the right: the levels stay in order
-            levels = tuple(value + step * (i == y) for i, value in enumerate(counts.levels))
-            moved = belief.assumption.estimate(
-                replace(counts, levels=levels), arm, replace(setting, levels=levels)
-            )
-            variance += ((moved.mean - mean) / step) ** 2 * self.within[y] / max(observed[y], 1.0)
-        return variance
+        share = _shares(belief, counts, setting, arm)
+        own, all_arms = counts.table[arm, :, :-1].sum(axis=0), counts.table[..., :-1].sum(axis=(0, 1))
+        scatter = share**2 * self.within / np.maximum(own, 1.0)
+        moved = np.nan_to_num(share * (self.level_means[arm] - np.asarray(counts.levels)), nan=0.0)
+        by_chance = scatter * (1 - own / np.maximum(all_arms, 1.0)) * (own > 0)
+        return float(scatter.sum() + max(moved.sum() ** 2 - by_chance.sum(), 0.0))
+
+
+def _shares(belief: Belief, counts: Counts, setting: Setting, arm: int) -> FloatArray:
+    """p_y, the derivative of the estimate by the value of each level."""
+    assert counts.levels is not None
+    steps = STEP * np.diff(counts.levels)
+    shares = []
+    for y, step in enumerate([*steps, steps[-1]]):  # upwards: the levels stay in order
+        levels = tuple(value + step * (i == y) for i, value in enumerate(counts.levels))
+        some = replace(counts, levels=levels)
+        moved = belief.assumption.estimate(some, arm, replace(setting, levels=levels))
+        shares.append((moved.mean - belief.means[arm]) / step)
+    return np.array(shares)
 
 
 def _widened(estimate: Estimate, error: float) -> Estimate:

@@ -225,7 +225,8 @@ def _cut(
     points, pivot = aggregate.outcome_points, aggregate.pivot
     levels, within = cut_outcome.give_levels(request, points, kept, pivot, setting.mediators)
     cut = Setting(arms=setting.arms, mediators=setting.mediators, levels=levels)
-    return Uncut(real, setting, within=within), counts_of(kept, cut, pivot), cut
+    means = cut_outcome.level_means(kept, cut.arms, levels, pivot)
+    return Uncut(real, setting, within=within, level_means=means), counts_of(kept, cut, pivot), cut
 
 
 def check_seen(request: Request, observed: float, pulls: float) -> None:

@@ -129,6 +129,20 @@ def give_levels(
     return tuple(values.values()), np.array(variances)
 
 
+def level_means(
+    cells: Iterable[Mapping[str, Any]], arms: int, levels: Sequence[float], pivot: float
+) -> FloatArray:
+    """The mean of the observed outcomes of each arm in each level; NaN where there are none."""
+    column = {level: code for code, level in enumerate(levels)}
+    sums = np.zeros((arms, len(levels), 2))
+    for cell in cells:
+        if cell["observed"]:
+            sums[cell["place"][0], column[cell["outcome"]]] += cell["observed"], cell["sum"]
+    with np.errstate(invalid="ignore"):
+        means: FloatArray = pivot + sums[..., 1] / sums[..., 0]
+    return means
+
+
 def cut_of(
     outcome: str, points: tuple[float, ...], arms: Iterable[Any], counts: Counts, uncut: Counts
 ) -> CutOutcome:

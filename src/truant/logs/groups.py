@@ -12,7 +12,7 @@ from truant.errors import InvalidValue
 from truant.logs import markers
 from truant.logs.aggregate import Aggregate, check_seen, counts_of
 from truant.logs.checks import check_groups
-from truant.logs.cut_outcome import cut_of
+from truant.logs.cut_outcome import cut_of, level_means
 from truant.logs.log import Group, Log
 from truant.logs.units import Units
 from truant.tables.labels import group_labels
@@ -91,8 +91,10 @@ def _uncut(
 ) -> Uncut:
     """The counts of a group before its outcome was cut."""
     known = [cell for cell in cells if cell["arm"] is not None]
-    part = replace(uncut, counts=counts_of(known, uncut.setting, aggregate.pivot)).of_arms(arms)
+    pivot, levels = aggregate.pivot, log.setting.levels or ()
+    means = level_means(known, log.setting.arms, levels, pivot)
+    part = replace(uncut, counts=counts_of(known, uncut.setting, pivot), level_means=means).of_arms(arms)
     if units is None:
         return part
     real = replace(log, setting=uncut.setting)
-    return replace(part, clusters=units.clusters(real, cells, aggregate.pivot, value).of_arms(arms))
+    return replace(part, clusters=units.clusters(real, cells, pivot, value).of_arms(arms))

@@ -102,6 +102,12 @@ def test_p_values_agree_with_the_intervals():
     assert 0 < far.p_value < 1e-250
 
 
+def test_p_values_of_many_arms_are_read_off_well():
+    family = Family(np.linspace(0.1, 0.5, 80), 0.2)
+    for z in (0.3, 1.7, 2.9, 3.6, 4.4):
+        assert family.p_value(z) == pytest.approx(1 - family.inside(z), rel=0.003)
+
+
 def test_lift_of_precise_arms_is_the_delta_method_and_of_an_unsure_control_there_is_none():
     a, c = Estimate.normal(12.0, 0.04), Estimate.normal(10.0, 0.01)
     lift = differences([a, c], 1, 0.95)[0].lift

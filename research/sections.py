@@ -58,18 +58,9 @@ def _of(package: str, *names: str) -> dict[str, Section]:
 
 
 VALIDATION = (
-    *("regret", "wrong", "zoo", "astray", "delay", "coverage", "units", "adaptive", "errors", "condition"),
-    *(
-        "semi-synthetic",
-        "slopes",
-        "growth",
-        "published",
-        "reproduction",
-        "kills",
-        "outputs",
-        "fuzz",
-        "mutants",
-    ),
+    *("regret", "wrong", "zoo", "astray", "delay", "coverage", "best", "units", "adaptive"),
+    *("semi-synthetic", "errors", "condition", "slopes", "growth", "published", "reproduction"),
+    *("kills", "outputs", "fuzz", "mutants"),
 )
 ABLATIONS = (
     *("z", "first-pulls", "unkind-level", "unkind-first-pulls", "unkind-horizon"),

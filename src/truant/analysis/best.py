@@ -14,6 +14,8 @@ from truant.indices.index import z_grid_of
 from truant.setting import FloatArray
 
 Z_GRID = z_grid_of(linear=False)
+FEW_ARMS = 50  # up to which every arm's curve is looked at
+FAR_BEHIND = 8.0  # standard errors of a difference, beyond which an arm is not the best
 
 
 def best_probabilities(estimates: Sequence[Estimate]) -> tuple[FloatArray, float]:
@@ -27,8 +29,29 @@ def best_probabilities(estimates: Sequence[Estimate]) -> tuple[FloatArray, float
 
 
 def curves_of(estimates: Sequence[Estimate]) -> FloatArray:
-    """at(z) of each arm on the grid, shape (arms, z)."""
-    return np.array([[estimate.at(float(z)) for z in Z_GRID] for estimate in estimates])
+    """at(z) of each arm on the grid, shape (arms, z).
+
+    Of many arms, those that are far behind the leader get a straight line: a limit of a likelihood takes milliseconds,
+    and theirs decide nothing.
+    """
+    behind = _far_behind(estimates) if len(estimates) > FEW_ARMS else [False] * len(estimates)
+    return np.array(
+        [
+            [
+                estimate.mean + z * estimate.standard_error if straight else estimate.at(float(z))
+                for z in Z_GRID
+            ]
+            for estimate, straight in zip(estimates, behind, strict=True)
+        ]
+    )
+
+
+def _far_behind(estimates: Sequence[Estimate]) -> list[bool]:
+    means = np.array([estimate.mean for estimate in estimates])
+    errors = np.array([estimate.standard_error for estimate in estimates])
+    leader = int(np.argmax(means))
+    away = (means[leader] - means) / np.maximum(np.hypot(errors, errors[leader]), 1e-300)
+    return [bool(one) for one in away > FAR_BEHIND]
 
 
 def best_of(values: FloatArray, leader: int | None = None) -> tuple[FloatArray, float]:

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truant.analysis.best import Z_GRID
+from truant.analysis.best import FEW_ARMS, Z_GRID
 from truant.assumptions import Estimate
 from truant.setting import FloatArray
 
-FEW_ARMS = 50  # up to which each p-value has a quadrature of its own
 FARTHEST = 37.0  # a z whose two-sided probability is still a positive number
 
 
@@ -48,7 +47,9 @@ def differences(estimates: Sequence[Estimate], control: int, level: float) -> li
     errors = np.array([estimate.standard_error for estimate in estimates])
     family = _known(errors, control)
     z = family.width(level)
-    grid = np.unique(np.concatenate([np.abs(Z_GRID), [z]]))
+    # of many arms only what decides: a limit of a likelihood takes milliseconds
+    looked_at = np.abs(Z_GRID) if len(estimates) <= FEW_ARMS else np.array([0.0, 1.0])
+    grid = np.unique(np.append(looked_at, z))
     curves = [_Curve.of(estimate, grid) for estimate in estimates]
     own = curves[control]
     return [

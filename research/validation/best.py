@@ -1,0 +1,57 @@
+"""Calibration of the probability of being best, and how often a clear winner is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from research.markdown import plus_minus, standard_error, table
+from research.sources import assumption_modules
+from research.validation.best_arms import ROWS, leaders
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
+ARMS = (2, 5, 20)
+SPREADS = (0.0, 0.5, 1.0, 3.0, 10.0)  # of the arms' true means, in standard errors of an estimate
+
+
+def section(bench: Workbench) -> list[str]:
+    replications = bench.size(1000, 10)
+    rows = []
+    for arms in ARMS:
+        for spread in SPREADS:
+            found = bench.piece(
+                leaders, assumption_modules("mar"), arms=arms, spread=spread, replications=replications
+            )
+            rows.append(row(arms, spread, found))
+    return [
+        "## The probability of being best",
+        f"{replications} tables for each row, {ROWS} rows an arm, outcomes missing by mediator level, analysed under "
+        "`mar`. The arms' true means are normal with a spread of so many standard errors of an estimate; 0: all arms are "
+        "equal, so that nobody is the best. *Said* is the mean probability that the analysis gives the leader, *true* "
+        "the share of tables in which the leader is the best. The probability has a flat prior: where arms differ "
+        "clearly (spread 3 and 10) the two agree; near the noise it is too sure of the leader, more so with many arms. "
+        "There the analysis warns (`flat-prior`, from three arms on) and gives the probability with means shrunk to "
+        "each other, *shrunk*. A winner is *clear* from .95 on; *wrong* are clear verdicts for an arm that is not the "
+        "best, as a share of all tables.",
+        table(("arms", "spread", "said", "shrunk", "true", "warned", "clear", "clear and wrong"), rows),
+    ]
+
+
+def row(arms: int, spread: float, found: list[dict[str, Any]]) -> list[str]:
+    right = [float(one["right"]) for one in found]
+    clear = [one["kind"] == "clear" for one in found]
+    wrong = [float(one["kind"] == "clear" and not one["right"]) for one in found]
+    true = "-" if spread == 0 else plus_minus(float(np.mean(right)), standard_error(right), 3)
+    return [
+        str(arms),
+        f"{spread:g}",
+        f"{np.mean([one['probability'] for one in found]):.3f}",
+        f"{np.mean([one['shrunk'] for one in found]):.3f}",
+        true,
+        f"{np.mean([one['warned'] for one in found]):.1%}",
+        f"{np.mean(clear):.1%}",
+        plus_minus(float(np.mean(wrong)), standard_error(wrong), 3),
+    ]

@@ -58,7 +58,18 @@ def _of(package: str, *names: str) -> dict[str, Section]:
 
 
 VALIDATION = (
-    *("regret", "wrong", "zoo", "astray", "delay", "coverage", "best", "units", "adaptive"),
+    *(
+        "regret",
+        "wrong",
+        "zoo",
+        "astray",
+        "delay",
+        "coverage",
+        "best",
+        "units",
+        "adaptive",
+        "adaptive-calibrated",
+    ),
     *("semi-synthetic", "errors", "condition", "slopes", "growth", "published", "reproduction"),
     *("kills", "outputs", "fuzz", "mutants"),
 )

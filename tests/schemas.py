@@ -16,6 +16,8 @@ NAMED = {  # objects whose keys are names, by the path of the object
     "missing_markers",
     "missing_markers.*",
     "collection.intervals",
+    "value.mix",
+    "value.estimates",
 }
 
 
@@ -142,6 +144,7 @@ FIELDS: dict[str, set[str]] = {
         "columns.mediator",
         "columns.observed",
         "columns.outcome",
+        "columns.probability",
         "columns.time",
         "columns.unit",
         "control",
@@ -245,6 +248,15 @@ FIELDS: dict[str, set[str]] = {
         "warnings[].value",
         "winner",
         "winner.*",
+        "value",
+        "value.estimates",
+        "value.estimates.*",
+        "value.estimates.*.high",
+        "value.estimates.*.low",
+        "value.estimates.*.mean",
+        "value.estimates.*.method",
+        "value.mix",
+        "value.mix.*",
     },
     "truant/sweep/1": {
         "kernel_seconds",
@@ -420,6 +432,7 @@ FIELDS["truant/analysis-by/1"] = {
     "columns.mediator",
     "columns.observed",
     "columns.outcome",
+    "columns.probability",
     "columns.time",
     "columns.unit",
     "cut_outcome",

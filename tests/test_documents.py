@@ -40,6 +40,7 @@ ANALYZE = [
     "a",
     "--time",
     "day",
+    *("--value", "a=0.5,b=0.5"),
 ]
 STUDY = 'runs = 2\nhorizon = 50\npolicies = ["naive-ucb", "mcar-ucb"]\n[[worlds]]\nname = "null"\n'
 COMMANDS = {  # each schema that is printed, and the command that prints it

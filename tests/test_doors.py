@@ -158,6 +158,33 @@ ANALYZE = [
         {"collected_by": "mar-ucb", "horizon": 100, "cut_outcome": 2},
         "collected_by cannot be used with cut_outcome",
     ),
+    (
+        ["--probability", "y"],
+        {"probability": "y"},
+        "probability must be another column than arm and outcome, got",
+    ),
+    (
+        ["--probability", "m"],
+        {"probability": "m"},
+        "The probability of a choice must be in (0, 1]; in 40 of 40 rows",
+    ),
+    (
+        ["--probability", "m", "--collected-by", "mar-ucb", "--horizon", "100"],
+        {"probability": "m", "collected_by": "mar-ucb", "horizon": 100},
+        "Name either collected_by, to replay the policy, or probability",
+    ),
+    (["--value", "a=1,c=0"], {"value": "a=1,c=0"}, "Unknown arm 'c'. Known: a, b."),
+    (
+        ["--value", "a=.5,b=.6"],
+        {"value": {"a": 0.5, "b": 0.6}},
+        "The shares of value must sum to 1, got 1.1.",
+    ),
+    (
+        ["--value", "a=-1,b=2"],
+        {"value": {"a": -1, "b": 2}},
+        "A share of value must be at least 0, got -1 for 'a'.",
+    ),
+    (["--value", "half"], {"value": "half"}, 'value must be shares of arms, as in "a=0.5,b=0.5"'),
 ]
 
 

@@ -24,6 +24,7 @@ from truant.analysis.over_time import OverTime
 from truant.analysis.ranking import Ranking, ranking
 from truant.analysis.sensitivity import Tipping, missing_shares, pooled_sd, tipping, tipping_curve
 from truant.analysis.uncut import Uncut
+from truant.analysis.value import Value, checked_mix, mix_value
 from truant.analysis.verdict import Answer, Verdict, best_by_bounds, decide
 from truant.assumptions import Estimate
 from truant.assumptions.mcar import Mcar
@@ -95,6 +96,7 @@ class Analysis:
     control: str | None
     outcome_sd: float
     over_time: OverTime | None = None
+    value: Value | None = None  # of a mix that was asked for
     collection: Collection  # how the rows came about, and what intervals were made of that
     counts: Counts = field(repr=False)
     setting: Setting = field(repr=False)
@@ -179,6 +181,7 @@ def analyze_counts(
     over_time: OverTime | None = None,
     uncut: Uncut | None = None,
     collected: Collected | None = None,
+    value: Mapping[str, float] | None = None,
 ) -> Analysis:
     """Estimates side by side, diagnosis and sensitivity.
 
@@ -195,6 +198,7 @@ def analyze_counts(
     over_time : the course over time, for warnings about it.
     uncut : the counts before a real outcome was cut into levels: naive means, bounds and the range are theirs.
     collected : how a policy chose the rows; a fixed split unless given.
+    value : shares of arms whose mean outcome is asked for.
     """
     needed_counts(counts).checked(setting)
     _check_labels(labels, setting)
@@ -202,6 +206,8 @@ def analyze_counts(
     split = check_options(labels, level, control, expected_split)
     if tolerance is not None:
         tolerance = positive_number("tolerance", tolerance)
+    if value is not None:
+        value = checked_mix(value, labels)
     direction = Direction(setting.minimize)
     found, impossible = beliefs(counts, setting, labels, assume)
     tests, untestable = contradictions(counts, setting, found, labels, clusters.alike if clusters else 1.0)
@@ -249,6 +255,7 @@ def analyze_counts(
         control=control,
         outcome_sd=pooled_sd(counts),
         over_time=over_time,
+        value=None if value is None else mix_value(value, found, labels, level, collected),
         collection=collected.collection() if collected else Collection.fixed([one.name for one in found]),
         counts=counts,
         setting=setting,

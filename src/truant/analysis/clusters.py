@@ -112,7 +112,7 @@ class Clusters:
         return found
 
 
-def student(z: float, freedom: int) -> float:
+def student(z: float, freedom: float) -> float:
     """The quantile of Student's t that z is of the normal distribution."""
     from scipy.stats import norm, t
 

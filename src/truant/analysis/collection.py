@@ -62,6 +62,10 @@ class Collected(ABC):
     def collection(self) -> Collection:
         """What was done, once `beliefs` has been called."""
 
+    def value_estimates(self, belief: Belief) -> tuple[Sequence[Estimate], str]:
+        """What the value of a mix is made from, and by which method: the mended estimates, unless overridden."""
+        return belief.estimates, self.collection().intervals[belief.name].method
+
     def limit_level(self, level: float, counts: Counts, arm: int) -> float:
         """The level at which worst-case bounds are taken: as wide as a confidence sequence."""
         return sequence_level(level, float(counts.pulls[arm]))

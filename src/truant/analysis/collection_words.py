@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from truant.analysis.analysis import Analysis
 from truant.analysis.collection import FIXED, REPLAYED, SEQUENCE, WEIGHTED, Collection
+from truant.analysis.words import Figures
 
 BOUNDS = "bounds"
 METHODS = {
@@ -33,3 +35,17 @@ def _who(collection: Collection) -> str:
     if collection.policy is None:
         return "collected by a policy"
     return f"collected by {collection.policy} with horizon {collection.horizon:,}"
+
+
+def value_sentences(analysis: Analysis) -> list[str]:
+    """The value of a mix under each assumption, in one sentence; none if it was not asked for."""
+    if analysis.value is None:
+        return []
+    figures = Figures.of(analysis)
+    mix = ", ".join(f"{name} {share:.4g}" for name, share in analysis.value.mix.items())
+    values = [
+        f"{name} {figures.number(one.mean)} [{figures.number(one.low)}, {figures.number(one.high)}]"
+        for name, one in analysis.value.estimates.items()
+    ]
+    shares = "" if analysis.collection.kind == WEIGHTED else ", with constant shares of the arms in the log"
+    return [f"value of the mix {mix}{shares}: {'; '.join(values) or 'no assumption can be used'}"]

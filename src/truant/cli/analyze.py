@@ -114,6 +114,12 @@ def _cut(text: str) -> Any:
 @click.option("--horizon", type=integer, metavar="ROWS", help="Number of rows that this policy was told.")
 @click.option("--replays", type=integer, help="How often it is replayed.  [default: 800]")
 @click.option(
+    "--probability",
+    metavar="COLUMN",
+    help="Probability with which the row's arm was chosen: adaptively weighted estimates.",
+)
+@click.option("--value", metavar="A=.5,B=.5", help="The mean outcome if arms were chosen with these shares.")
+@click.option(
     "--encoding", metavar="NAME", help="Of CSV files, e.g. latin-1, cp1252 or utf-16.  [default: utf-8]"
 )
 @click.option("--partitioned", is_flag=True, help="Folder names such as day=3 are columns, too.")
@@ -146,6 +152,8 @@ def analyze(
     collected_by: str | None,
     horizon: int | None,
     replays: int | None,
+    probability: str | None,
+    value: str | None,
     encoding: str | None,
     partitioned: bool,
     html: str | None,
@@ -188,6 +196,8 @@ def analyze(
         collected_by=collected_by,
         horizon=horizon,
         replays=replays,
+        probability=probability,
+        value=value,
         encoding=encoding,
         partitioned=partitioned,
     )

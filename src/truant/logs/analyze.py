@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,8 @@ def analyze(
     collected_by: str | Policy | None = None,
     horizon: int | None = None,
     replays: int | None = None,
+    probability: str | None = None,
+    value: str | Mapping[str, float] | None = None,
     encoding: str | None = None,
     partitioned: bool = False,
     progress: bool | Callable[[float], None] | None = None,
@@ -87,13 +89,23 @@ def analyze(
         fitted to the log, and intervals are calibrated by that; kept on disk.
     horizon : number of rows that this policy was told; the log may have fewer.
     replays : how often it is replayed; 800 unless given.
+    probability : a column with the probability with which the row's arm was chosen: adaptively weighted estimates.
+    value : shares of arms, as in "a=0.5,b=0.5" or as a dict: the mean outcome if arms were chosen like that.
     encoding : of CSV files, such as latin-1, cp1252 or utf-16; UTF-8 unless given.
     partitioned : folder names such as `day=3` are columns, too; they are not unless asked for.
     progress : show a progress bar while a policy is replayed; by default if standard error is a terminal. Or a
         function, which is told the share that is done.
     """
     stated = Statement.checked(
-        collected, collected_by, horizon, replays, unit=unit, by=by, cut_outcome=cut_outcome
+        collected,
+        collected_by,
+        horizon,
+        replays,
+        probability,
+        value,
+        unit=unit,
+        by=by,
+        cut_outcome=cut_outcome,
     )
     mediators = named_mediators(mediator)
     inputs = inputs_of(data)
@@ -115,13 +127,14 @@ def analyze(
         by=by,
         unit=unit,
         time=time,
+        probability=probability,
         encoding=encoding,
         partitioned=partitioned,
     )
     columns = {"arm": arm, "outcome": outcome, "mediator": mediators, "observed": observed}
     asked = Asked(
         source=_source(data),
-        columns=columns | {"by": by, "unit": unit, "time": time},
+        columns=columns | {"by": by, "unit": unit, "time": time, "probability": probability},
         assume=assumption_names(assume),
         level=level,
         tolerance=tolerance,
@@ -168,6 +181,7 @@ class Asked:
                 over_time=log.over_time,
                 uncut=log.uncut,
                 collected=self.stated.of(log, self.level, show),
+                value=self.stated.value,
             )
         return LogAnalysis(
             analysis=found,

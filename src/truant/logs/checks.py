@@ -22,6 +22,7 @@ def check_types(request: Request, picked: Any, durations: Collection[str] = ()) 
     numeric = {
         "outcome",
         "observed",
+        "probability",
         *(f"mediator_{i}" for i, part in enumerate(request.mediators) if part.classes),
     }
     for role, name in request.names().items():

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from truant.analysis.by_policy import FEWEST_REPLAYS, REPLAYS, ByPolicy
 from truant.analysis.collection import ByUnknownPolicy, Collected
+from truant.analysis.value import parsed_mix
+from truant.analysis.weighted import ByProbability
 from truant.errors import InvalidValue, unknown
 from truant.logs.log import Log
 from truant.policies import Policy, named
@@ -24,6 +26,8 @@ class Statement:
     policy: Policy | None = None
     horizon: int = 0
     replays: int = REPLAYS
+    probability: str | None = None
+    value: dict[str, float] | None = None
 
     @classmethod
     def checked(
@@ -32,6 +36,8 @@ class Statement:
         collected_by: object,
         horizon: object,
         replays: object,
+        probability: str | None,
+        value: object,
         *,
         unit: str | None,
         by: str | None,
@@ -40,7 +46,12 @@ class Statement:
         """The statement, if its parts fit each other; or raises InvalidValue."""
         if not isinstance(collected, str) or collected not in WAYS:
             raise unknown("way of collecting", collected, WAYS)
-        stated = cls(collected, *_policy(collected_by, horizon, replays))
+        mix = None if value is None else parsed_mix(value)
+        stated = cls(collected, *_policy(collected_by, horizon, replays), probability, mix)
+        if stated.policy is not None and probability is not None:
+            raise InvalidValue(
+                "Name either collected_by, to replay the policy, or probability, to weight its choices; got both."
+            )
         if stated.adaptive and unit is not None:
             raise InvalidValue(
                 "unit cannot be used with rows that a policy chose: it chose row by row, and units are taken as "
@@ -51,22 +62,26 @@ class Statement:
                 "collected_by cannot be used with by: the policy chose among all rows, not within a group; use "
                 "collected adaptive."
             )
-        if stated.policy is not None and cut_outcome is not None:
-            raise InvalidValue(
-                "collected_by cannot be used with cut_outcome: the policy saw the outcome as it is, and replays need "
-                "all of it; use collected adaptive."
-            )
+        named_options = {"collected_by": collected_by, "probability": probability}
+        for name in (name for name, given in named_options.items() if given is not None):
+            if cut_outcome is not None:
+                raise InvalidValue(
+                    f"{name} cannot be used with cut_outcome: the policy saw the outcome as it is, and the whole "
+                    "outcome is needed; use collected adaptive."
+                )
         return stated
 
     @property
     def adaptive(self) -> bool:
         """Whether a policy chose the rows."""
-        return self.collected != "fixed" or self.policy is not None
+        return self.collected != "fixed" or self.policy is not None or self.probability is not None
 
     def of(self, log: Log, level: float, progress: Callable[[float], None]) -> Collected | None:
         """What mends the intervals of the log; None for a fixed split."""
         if self.policy is not None:
             return ByPolicy(self.policy, self.horizon, self.replays, level, progress)
+        if log.weighted is not None:
+            return ByProbability(log.weighted)
         return ByUnknownPolicy() if self.adaptive else None
 
 

@@ -15,6 +15,7 @@ from truant.logs.checks import check_groups
 from truant.logs.cut_outcome import cut_of, level_means
 from truant.logs.log import Group, Log
 from truant.logs.units import Units
+from truant.logs.weights import weighted_sums
 from truant.tables.labels import group_labels
 from truant.tables.limits import check_arms
 from truant.tables.request import Request
@@ -64,8 +65,10 @@ def _group(
     if uncut is not None and cut is not None:
         uncut = _uncut(log, uncut, aggregate, units, value, cells, there)
         cut = cut_of(cut.outcome, cut.points, arms, counts, uncut.counts)
+    sums = weighted_sums(request, cells, log.setting, aggregate.pivot)
     part = replace(
         log,
+        weighted=None if sums is None else replace(sums, table=sums.table[there]),
         counts=counts,
         setting=replace(log.setting, arms=len(there)),
         arms=arms,

@@ -9,6 +9,7 @@ from truant.analysis.clusters import Clusters
 from truant.analysis.diagnosis import Warning
 from truant.analysis.over_time import OverTime
 from truant.analysis.uncut import Uncut
+from truant.analysis.weighted import WeightedSums
 from truant.counts import Counts
 from truant.logs.cut_outcome import CutOutcome
 from truant.setting import Setting
@@ -43,6 +44,7 @@ class Log:
     over_time: OverTime | None = None  # if that was asked for
     cut_outcome: CutOutcome | None = None  # what cutting a real outcome did, if that was asked for
     uncut: Uncut | None = None  # the counts before that
+    weighted: WeightedSums | None = None  # by the probability of each choice, if that was asked for
     filters: tuple[str, ...] = ()
     filtered_out: int = 0  # rows that they left out
     missing_markers: dict[str, dict[str, int]] = field(default_factory=dict)  # column -> marker -> rows

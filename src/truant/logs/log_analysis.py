@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console, ConsoleOptions, RenderResult
 
 from truant.analysis import Analysis
-from truant.analysis.collection_words import collection_sentences
+from truant.analysis.collection_words import collection_sentences, value_sentences
 from truant.analysis.words import direction_sentence, settling_sentences, verdict_sentence
 from truant.files import output_path, written_whole
 from truant.tables.write import write_csv, write_parquet
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from truant.analysis.estimates import Infeasible
     from truant.analysis.over_time import OverTime
     from truant.analysis.sensitivity import Tipping
+    from truant.analysis.value import Value
     from truant.analysis.verdict import Verdict
     from truant.counts import Counts
     from truant.logs.cut_outcome import CutOutcome
@@ -138,6 +139,11 @@ class LogAnalysis:
     def over_time(self) -> OverTime | None:
         """The course over time, if it was asked for."""
         return self.analysis.over_time
+
+    @property
+    def value(self) -> Value | None:
+        """The value of the mix that was asked for."""
+        return self.analysis.value
 
     @property
     def collection(self) -> Collection:
@@ -253,7 +259,7 @@ def about_sentences(
         sentences.append(
             f"clustered by {columns['unit']}: {log.units:,} units; tests of assumptions take all rows of a unit as one"
         )
-    sentences += collection_sentences(analysis.collection)
+    sentences += [*collection_sentences(analysis.collection), *value_sentences(analysis)]
     if log.skipped:
         sentences.append(f"{log.skipped:,} rows without an arm left out")
     if log.cut_outcome is not None:

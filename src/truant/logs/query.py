@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from truant.logs import weights
 from truant.logs.forms import PLAIN, Form
 from truant.logs.source import Source
 from truant.logs.values import Rules
@@ -101,6 +102,7 @@ def tidy(
     dividing = {} if request.by is None else {"group": rules.known(picked.by)}
     dividing |= {} if request.unit is None else {"cluster": picked.cluster}  # see units.py
     when = {} if request.time is None else {"period": picked.period}  # see periods.py
+    when |= {} if request.probability is None else {"probability": rules.number(picked.probability)}
     of_cut = {f"number_{role}": picked[f"number_{role}"] for role in cut}
     table = picked.select(**keys, **of_cut, **dividing, **when, **details, **outcomes)
     return QueryColumns(table, tuple(keys), frozenset(cut), tuple(details), rules, tuple(dividing))
@@ -166,13 +168,13 @@ def reduce(
     """
     table = columns.table
     keys = (*columns.keys, *columns.dividing, *columns.details)
-    sums = {"pulls": table.count()}
+    sums = {"pulls": table.count(), **weights.sums(table)}
     if by_outcome:
         return source.run(table.group_by(*keys, "outcome").aggregate(**sums).limit(MOST_CELLS + 1))
     outcome = table.clean if with_nan else table.outcome
     about = outcome - pivot
     sums |= {"observed": outcome.count(), "sum": about.sum(), "squares": (about * about).sum()}
-    sums |= {"cubes": (about * about * about).sum()}
+    sums |= {"cubes": (about * about * about).sum(), **weights.outcome_sums(table, about)}
     sums |= {"low": outcome.min(), "high": outcome.max()}
     rows = source.run(table.group_by(*keys).aggregate(**sums).limit(MOST_CELLS + 1))
     if not with_nan and any(row["observed"] and row["sum"] is None for row in rows):

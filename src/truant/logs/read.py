@@ -23,6 +23,7 @@ from truant.logs.source import Source, find
 from truant.logs.text_columns import find_forms
 from truant.logs.units import find_units
 from truant.logs.values import Rules
+from truant.logs.weights import weighted_sums
 from truant.setting import switch
 from truant.tables.request import Request, understand
 
@@ -46,6 +47,7 @@ def read(
     unit: str | None = None,
     time: str | None = None,
     encoding: str | None = None,
+    probability: str | None = None,
     partitioned: bool = False,
 ) -> Log:
     """Reduce a log of any size to counts, in one scan where it lives.
@@ -71,6 +73,7 @@ def read(
     partitioned : folder names such as `day=3` are columns, too.
     unit : column whose values tell units (customers, patients) apart, of which there may be several rows.
     time : column that says when a row was: dates, moments, ISO texts or numbers.
+    probability : column with the probability with which the row's arm was chosen.
     """
     switch("minimize", minimize)
     if not isinstance(decimal, str) or decimal not in (".", ","):
@@ -89,6 +92,7 @@ def read(
                 by=by,
                 unit=unit,
                 time=time,
+                probability=probability,
             )
         except UnknownName as error:
             raise _advising(error, source) from None
@@ -148,6 +152,7 @@ def _reduced(
         notes=tuple(notes),
         warnings=tuple(warnings),
     )
+    log = replace(log, weighted=weighted_sums(request, aggregate.rows, log.setting, aggregate.pivot))
     if units is not None:
         log = replace(log, clusters=units.clusters(log, aggregate.rows, aggregate.pivot))
         if log.uncut is not None:

@@ -14,7 +14,7 @@ from truant.text import quoted
 
 MOST_CLASSES = 100
 MOST_OUTCOME_CLASSES = 10
-DIVIDING = ("by", "unit", "time")  # further columns that a request may name
+DIVIDING = ("by", "unit", "time", "probability")  # further columns that a request may name
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Request:
     unit: str | None = None  # rows with the same value are not independent
     time: str | None = None  # when a row was
     cut_outcome: OutcomeCut | None = None
+    probability: str | None = None  # with which the row's arm was chosen
 
     def names(self) -> dict[str, str]:
         """Each column by the name that the queries use: arm, outcome, mediator_0, ..."""
@@ -86,8 +87,8 @@ def understand(
                 raise InvalidValue(f"{role} must be another column than arm and outcome, got {name!r}.")
     known = _known_outcomes(levels, range)
     cut = _outcome_cut(cut_outcome, known[0])
-    by, unit, time = (dividing.get(role) for role in DIVIDING)
-    return Request(arm, outcome, mediators, observed, *known, by, unit, time, cut)
+    by, unit, time, probability = (dividing.get(role) for role in DIVIDING)
+    return Request(arm, outcome, mediators, observed, *known, by, unit, time, cut, probability)
 
 
 def named_mediators(mediator: object) -> list[Any]:

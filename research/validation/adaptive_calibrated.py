@@ -1,0 +1,120 @@
+"""Coverage of intervals that allow for the policy, at the end of adaptive runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from research import SEED
+from research.markdown import plus_minus, standard_error, table, verdict, yes
+from research.sources import policy_modules, world_modules
+from research.validation.calibrated_intervals import METHODS, calibrated_runs, checked_runs
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
+HORIZONS = (2_000, 20_000)
+CASES = (
+    ("mcar", "mcar-ucb"),
+    ("mar", "mar-ucb"),
+    ("mar-low", "mar-ucb"),
+    ("lognormal", "mcar-ucb"),
+    ("mnar-clear", "mnar-ucb"),
+)
+LEAST = 0.93
+REPLAYS = 300
+COLUMNS = {"best": "best arm", "others": "other arms"}
+NAMES = {"plain": "plain", "replayed": "replayed", "sequence": "confidence sequence"}
+
+
+def section(bench: Workbench) -> list[str]:
+    rows = []
+    for world, policy in CASES:
+        for horizon in HORIZONS:
+            rows += case_rows(bench, world, policy, horizon)
+    answers = [row[-1] for row in rows if row[-1]]
+    return [
+        "## Coverage of calibrated intervals at the end of adaptive runs",
+        "Logs that a policy collected, a new instance of the world in each run, ± standard error over runs. *Plain* "
+        f"are intervals for a fixed split; *replayed* those of `--collected-by` with {REPLAYS} replays (without its "
+        "check); *confidence sequence* those of `--collected adaptive`. Widths are medians beside the plain interval "
+        "of the same arm. An arm without an estimate is refused by all three, and counted. A row of *replayed* agrees "
+        f"if best and other arms are covered at least {LEAST:g}, up to two standard errors. "
+        f"{verdict(answers, 'rows')}",
+        table(
+            (
+                "world",
+                "policy",
+                "rows",
+                "intervals",
+                "best arm",
+                "width",
+                "other arms",
+                "width",
+                "refused",
+                "agrees",
+            ),
+            rows,
+        ),
+        "The check of `--collected-by` analyses 16 replayed logs in their turn, and puts confidence sequences in place "
+        "of calibrated intervals where these hold less often than they should. How often it does so, in logs of 2,000 "
+        "rows:",
+        table(("world", "policy", "logs", "coverage found by the check", "replaced"), check_rows(bench)),
+    ]
+
+
+def case_rows(bench: Workbench, world: str, policy: str, horizon: int) -> list[list[str]]:
+    """A row for each kind of interval."""
+    runs = bench.size(30 if "mnar" in policy else 120, 4)
+    found = bench.piece(
+        calibrated_runs,
+        policy_modules(policy) | world_modules(world),
+        policy=policy,
+        world=world,
+        horizon=bench.size(horizon, horizon // 10),
+        runs=runs,
+        replays=bench.size(REPLAYS, 80),
+        seed=SEED,
+    )
+    refused = sum(arm is None for run in found for which in COLUMNS for arm in run[which])
+    rows = []
+    for method in METHODS:
+        cells, right = [], True
+        for which in COLUMNS:
+            share, error, width = coverage(found, which, method)
+            right &= share + 2 * error >= LEAST
+            cells += [plus_minus(share, error, 3), f"{width:.2f}"]
+        names = [world, f"`{policy}`", f"{horizon:,}"] if method == METHODS[0] else ["", "", ""]
+        answer = yes(right) if method == "replayed" else ""
+        rows.append([*names, NAMES[method], *cells, f"{refused}" if method == METHODS[0] else "", answer])
+    return rows
+
+
+def coverage(found: list[dict[str, Any]], which: str, method: str) -> tuple[float, float, float]:
+    """Share of the intervals that hold the truth, its standard error over runs, and the median width."""
+    runs = [[arm[method] for arm in run[which] if arm is not None] for run in found]
+    shares = [float(np.mean([held for held, _ in run])) for run in runs if run]
+    widths = [width for run in runs for _, width in run]
+    return float(np.mean(shares)), standard_error(shares), float(np.median(widths))
+
+
+def check_rows(bench: Workbench) -> list[list[str]]:
+    """How often the check lets a calibration stand."""
+    rows = []
+    for world, policy in CASES[:4]:
+        found = bench.piece(
+            checked_runs,
+            policy_modules(policy) | world_modules(world),
+            policy=policy,
+            world=world,
+            horizon=bench.size(2_000, 300),
+            runs=bench.size(12, 2),
+            replays=bench.size(REPLAYS, 200),
+            seed=SEED,
+        )
+        known = [(check, stands) for check, stands in found if check is not None]
+        mean = f"{np.mean([check for check, _ in known]):.3f}" if known else "–"
+        replaced = sum(not stands for _, stands in known)
+        rows.append([world, f"`{policy}`", f"{len(known)} of {len(found)}", mean, f"{replaced}"])
+    return rows

@@ -1,0 +1,87 @@
+"""Sums that are weighted by the probability of each choice: further columns of the one aggregate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from truant.analysis.weighted import ALL, POWERS, SEEN, SQUARES, TOTAL, WeightedSums
+from truant.errors import InvalidValue
+from truant.logs.filter import column_name
+from truant.setting import Setting
+from truant.tables.request import Request
+
+
+def sums(table: Any) -> dict[str, Any]:
+    """Of all rows of a cell: sums of e^-power, and how many have no probability; nothing if none was named."""
+    import ibis
+
+    if "probability" not in table.columns:
+        return {}
+    found = {f"weight_{i}": weight.sum() for i, weight in enumerate(_weights(table))}
+    valid = (table.probability > 0) & (table.probability <= 1)
+    return found | {"no_probability": ibis.ifelse(valid, 0, 1).sum()}
+
+
+def outcome_sums(table: Any, about: Any) -> dict[str, Any]:
+    """Of the observed rows of a cell: sums of e^-power times 1, the outcome, and its square."""
+    import ibis
+
+    if "probability" not in table.columns:
+        return {}
+    found = {}
+    for i, weight in enumerate(_weights(table)):
+        found[f"seen_weight_{i}"] = ibis.ifelse(about.notnull(), weight, None).sum()
+        found[f"weighted_{i}"] = (weight * about).sum()
+        found[f"weighted_squares_{i}"] = (weight * about * about).sum()
+    return found
+
+
+def weighted_sums(
+    request: Request, cells: Iterable[dict[str, Any]], setting: Setting, pivot: float
+) -> WeightedSums | None:
+    """The sums of these cells by arm and mediator level; or raises InvalidValue where a row has no probability."""
+    if request.probability is None:
+        return None
+    kept = [cell for cell in cells if cell["arm"] is not None]
+    _check(request.probability, kept)
+    table = np.zeros((setting.arms, setting.mediators + 1, len(POWERS), 4))
+    for cell in kept:
+        arm, row = cell["place"]
+        for i in range(len(POWERS)):
+            table[arm, row, i] += _cell(cell, i, setting)
+    return WeightedSums(request.probability, table, setting.centre if setting.levels is not None else pivot)
+
+
+def _cell(cell: dict[str, Any], power: int, setting: Setting) -> list[float]:
+    whole = float(cell[f"weight_{power}"] or 0.0)
+    if setting.levels is None:
+        names = {SEEN: "seen_weight", TOTAL: "weighted", SQUARES: "weighted_squares"}
+        found = {place: float(cell[f"{name}_{power}"] or 0.0) for place, name in names.items()}
+    else:
+        seen = 0.0 if cell["outcome"] is None else whole
+        about = 0.0 if cell["outcome"] is None else cell["outcome"] - setting.centre
+        found = {SEEN: seen, TOTAL: seen * about, SQUARES: seen * about**2}
+    found[ALL] = whole
+    return [found[place] for place in (ALL, SEEN, TOTAL, SQUARES)]
+
+
+def _check(column: str, kept: list[dict[str, Any]]) -> None:
+    wrong = sum(int(cell["no_probability"]) for cell in kept)
+    if wrong:
+        rows = sum(cell["pulls"] for cell in kept)
+        raise InvalidValue(
+            f"The probability of a choice must be in (0, 1]; in {wrong:,} of {rows:,} rows, column {column!r} holds "
+            f"something else or nothing; leave them out with filter: {column_name(column)} > 0."
+        )
+
+
+def _weights(table: Any) -> list[Any]:
+    """e^-power of each row, NULL where there is no probability."""
+    import ibis
+
+    valid = (table.probability > 0) & (table.probability <= 1)
+    inverse = ibis.ifelse(valid, 1.0 / table.probability, None)
+    return [inverse.sqrt(), inverse, inverse * inverse]

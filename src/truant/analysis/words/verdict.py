@@ -182,11 +182,13 @@ def _running(needed: MoreRows, analysis: Analysis) -> str:
     if needed.rows == 0:
         return f"Under {name}, {arm} is clear already."
     rows = _rounded(needed.rows)
-    total = sum(one.pulls for one in analysis.arms)
-    more = (
-        f"{rows:,} more {'row' if rows == 1 else 'rows'} ({needed.rows / total:,.2g} times those there are)"
+    share = needed.rows / sum(one.pulls for one in analysis.arms)
+    times = f"{share:,.0f}" if share >= 10 else f"{share:.2g}"
+    more = f"{rows:,} more {'row' if rows == 1 else 'rows'} ({times} times those there are)"
+    return (
+        f"Under {name}, {arm} would be clear with about {more}, at the present shares of the arms and if the means are "
+        "as they are now estimated."
     )
-    return f"Under {name}, about {more}, at the present shares of the arms, if the means are as they are now estimated."
 
 
 def _rounded(rows: int) -> int:

@@ -134,7 +134,7 @@ def test_the_page_draws_what_is_unfolded(uneven, tmp_path):
     )
     dom = drawn_page(page, tmp_path).partition('<script type="application/json"')[0]
     groups = dom.split('<section class="group"')[1:]
-    assert ["<svg" in group for group in groups] == [False, True, False]
+    assert ['class="marks"' in group for group in groups] == [False, True, False]
 
 
 def test_the_command(uneven, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 import truant
 from tests.analyses import HOSTILE, TABLE, binary, real
 from tests.browser import drawn_page, needs_browser
-from truant.analysis.words import Figures, chance, percent, tipping_sentence, verdict_sentence
+from truant.analysis.words import Figures, chance, p_value, percent, tipping_sentence, verdict_sentence
 from truant.charts import DARK
 from truant.charts.style import INK
 from truant.errors import InvalidValue
@@ -75,12 +75,18 @@ def test_tables_have_the_figures_of_the_analysis(analysis, page):
         mean, low, high = (figures.number(value[key], sign) for key in ("mean", "low", "high"))
         return mean, f"[{low}, {high}]"
 
-    values, chances, changes, tests = page.tables
-    assert values[0] == ["arm", "rows", "missing", "naive", "mcar", "mar", "mnar"]
+    answers, values, changes, chances, tests = page.tables
+    assert answers[0] == ["assumption", "best arm", "probability", "expected loss", "tests"]
+    for row, answer in zip(answers[1:], summary["verdict"]["answers"], strict=True):
+        assert row[:3] == [answer["assumption"], answer["arm"], chance(answer["probability"])]
+        assert float(row[3]) == pytest.approx(answer["expected_loss"], abs=10.0 ** -(figures.decimals + 1))
+    assert values[0] == ["arm", "rows", "missing", "naive", "mcar", "mar", "mnar", "worst case"]
     for row, arm in zip(values[1:], arms, strict=True):
         assert row[:3] == [arm["arm"], f"{arm['pulls']:,}", percent(arm["missing_share"])]
+        ends = [figures.number(arm["bounds"][key]) for key in ("low", "high", "low_limit", "high_limit")]
+        assert row[-1] == "{} to {} [{}, {}]".format(*ends)
         for cell, (name, value) in zip(
-            row[3:], [("naive", arm["naive"]), *arm["estimates"].items()], strict=True
+            row[3:-1], [("naive", arm["naive"]), *arm["estimates"].items()], strict=True
         ):
             mean, limits = shown(value)
             star = " ★" if summary["winner"][name] == arm["arm"] else ""
@@ -89,9 +95,16 @@ def test_tables_have_the_figures_of_the_analysis(analysis, page):
         found = [cell.removesuffix(" ★") for cell in row[1:]]
         assert found == [chance(value["probability_best"]) for value in arm["estimates"].values()]
     others = [arm for arm in arms if arm["arm"] != "none"]
-    for row, arm in zip(changes[1:], others, strict=True):
-        expected = [" ".join(shown(value["difference"], sign=True)) for value in arm["estimates"].values()]
-        assert row == [arm["arm"], *expected]
+    expected = []
+    for arm in others:
+        for number, (name, value) in enumerate(arm["estimates"].items()):
+            change = value["difference"]
+            lift = "{:+.1%} [{:+.1%}, {:+.1%}]".format(
+                *(change["lift"][key] for key in ("mean", "low", "high"))
+            )
+            cells = [name, " ".join(shown(change, sign=True)), lift, p_value(change["p_value"])]
+            expected.append(cells if number else [arm["arm"], *cells])
+    assert changes[1:] == expected
     assert [float(row[4].replace(",", "")) for row in tests[1:]] == [
         round(test["statistic"], 2) for test in summary["tests"]
     ]
@@ -123,11 +136,11 @@ def test_charts_draw_the_estimates_of_the_analysis(analysis, page):
 def test_headings_tables_and_charts_are_named_for_those_who_hear_them(page):
     tags = [tag for tag, _ in page.tags]
     assert tags.count("h1") == 1
-    assert tags.count("h2") == 6
+    assert tags.count("h2") == 7
     assert all(
         attrs["aria-label"] for tag, attrs in page.tags if tag == "table" or "chart" in attrs.get("class", "")
     )
-    assert all(attrs["scope"] in ("row", "col") for tag, attrs in page.tags if tag == "th")
+    assert all(attrs["scope"] in ("row", "rowgroup", "col") for tag, attrs in page.tags if tag == "th")
     assert dict(page.tags)["html"]["lang"] == "en"
 
 
@@ -156,7 +169,7 @@ def test_names_cannot_become_markup():
     assert "img" not in tags
     assert "b" not in tags
     assert not any(name.startswith("on") for _, attrs in page.tags for name in attrs)
-    assert {row[0] for row in page.tables[0][1:]} == set(HOSTILE)
+    assert {row[0] for row in page.tables[1][1:]} == set(HOSTILE)
     assert "<img src=x onerror=alert(1)>" in page.text
     data = json.loads(next(script for script in page.scripts if script.startswith('{"charts"')))
     assert "</script>" in json.dumps(data)
@@ -164,14 +177,15 @@ def test_names_cannot_become_markup():
     assert {tag for tag, _ in fragment.tags} <= {
         *("div", "p", "strong", "table", "caption", "thead", "tbody", "tr", "th", "td", "small", "code")
     }
-    assert {row[0] for row in fragment.tables[0][1:]} == set(HOSTILE)
+    assert {row[0] for row in fragment.tables[1][1:]} == set(HOSTILE)
 
 
 def test_fragment_has_the_verdict_and_the_table(analysis):
     text = analysis_html(analysis)
     assert verdict_sentence(analysis) in html.unescape(text)
     assert "<script" not in text
-    assert Page(text).tables[0][0] == Page(analysis_page(analysis, title="x")).tables[0][0]
+    assert "higher 'outcome' is better" in html.unescape(text)
+    assert Page(text).tables == Page(analysis_page(analysis, title="x")).tables[:2]
 
 
 def test_saved_whole_and_of_sane_size(tmp_path, analysis):
@@ -186,8 +200,9 @@ def test_saved_whole_and_of_sane_size(tmp_path, analysis):
 def test_of_many_arms_the_best_are_drawn_and_all_are_listed():
     analysis = real(arms=40, n=4000)
     page = Page(analysis_page(analysis, title="Many"))
-    assert "Drawn are the 30 arms with the highest estimates of 40." in page.text
-    assert len(page.tables[0]) == 41
+    assert "Drawn are 12 of 40 arms: each assumption's winner and those with the highest means." in page.text
+    assert "Drawn are 30 of 40 arms" in page.text  # of the heat map
+    assert len(page.tables[1]) == 41
 
 
 def test_no_missing_outcomes_and_no_control():
@@ -206,7 +221,8 @@ def test_pages_of_sparse_data():
     table = TABLE.copy()
     table[1, :, :2] = 0
     unseen = Page(analysis_page(binary(assume=["mcar", "mar"], table=table), title="Unseen"))
-    assert unseen.tables[0][3] == ["new", "67", "100.0%", "–"]
+    assert unseen.tables[1][3] == ["new", "67", "100.0%", "–", "0.000 to 1.000 [0.000, 1.000]"]
+    assert unseen.tables[0][1:] == [[name, "–", "–", "–", "not tried"] for name in ("mcar", "mar")]
     assert "none of the outcomes of arm 'new' was observed." in unseen.text
 
 

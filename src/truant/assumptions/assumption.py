@@ -128,6 +128,8 @@ class Assumption(ABC):
 
     needs: str = ""  # one line, for listings
     listing_order: float = math.inf  # place in listings, from mild to severe; last unless given
+    # arrows that it forbids, such as ("Y", "O"), between A arm, M mediator, Y outcome, O outcome seen, Q mediator seen
+    forbids: tuple[tuple[str, str], ...] = ()
 
     @property
     def needs_more_than_counts(self) -> bool:

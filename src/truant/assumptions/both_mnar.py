@@ -25,6 +25,7 @@ def both_mnar(allow_unidentified: bool = False, growth: float = GROWTH) -> ByLik
         name="both-mnar",
         needs="a discrete outcome with as many levels as the mediator, each telling the other apart and seen at times",
         listing_order=6,
+        forbids=(("M", "O"), ("Y", "Q"), ("Q", "O")),
         without_missing_mediators="mnar",
         misfit=misfit,
         score_arm=score_arm,

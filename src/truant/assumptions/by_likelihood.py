@@ -31,7 +31,7 @@ class ByLikelihood(Assumption):
 
     Parameters
     ----------
-    name, needs, listing_order : for messages and listings.
+    name, needs, listing_order, forbids : for messages, listings and graphs.
     misfit : what is wrong with K mediator and L outcome levels; empty if nothing is.
     score_arm : compiled, for the loop.
     solve : the linear solution of an arm's table.
@@ -45,6 +45,7 @@ class ByLikelihood(Assumption):
     name: str
     needs: str
     listing_order: float = field(default=math.inf, repr=False)
+    forbids: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     misfit: Callable[[int, int], str] = field(repr=False)
     score_arm: Callable[..., None] = field(repr=False)
     solve: Callable[[FloatArray, FloatArray], LinearSolution] = field(repr=False)

@@ -40,6 +40,7 @@ class Mar(Assumption):
 
     needs = "an observed outcome at each mediator level that occurs"
     listing_order = 2
+    forbids = (("Y", "O"),)
     kappa: float = 1.0
     known: bool = False
     estimator: Estimator = "plug-in"

@@ -42,6 +42,7 @@ class Mcar(Assumption):
 
     needs = "an observed outcome in each arm"
     listing_order = 1
+    forbids = (("M", "O"), ("Y", "O"))
     kappa: float = (
         1.0  # pseudo-observations at the centre of the range when choosing (fewer if noise is small)
     )

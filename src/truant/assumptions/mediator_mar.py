@@ -32,6 +32,7 @@ class MediatorMar(Assumption):
 
     needs = "pulls with the mediator seen, and among them an observed outcome at each level that occurs"
     listing_order = 3
+    forbids = (("Y", "O"), ("M", "Q"), ("Y", "Q"))
     kappa: float = 1.0  # pseudo-observations per cell at the centre, when choosing (fewer if noise is small)
     floor: float = 0.8  # share of the plain variance that borrowing between cells must leave, when choosing
 

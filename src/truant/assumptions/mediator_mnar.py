@@ -25,6 +25,7 @@ def mediator_mnar(allow_unidentified: bool = False, growth: float = GROWTH) -> B
         name="mediator-mnar",
         needs="a discrete outcome with L >= K levels that tell the K mediator levels apart, each seen at times",
         listing_order=5,
+        forbids=(("Y", "O"), ("Y", "Q"), ("Q", "O")),
         without_missing_mediators="mar",
         misfit=misfit,
         score_arm=score_arm,

@@ -26,6 +26,7 @@ def mnar(allow_unidentified: bool = False, growth: float = GROWTH) -> ByLikeliho
         name="mnar",
         needs="a discrete outcome with L levels, each seen at times, and K >= L mediator levels that tell them apart",
         listing_order=4,
+        forbids=(("M", "O"),),
         misfit=misfit,
         score_arm=score_arm,
         solve=solve_mnar,

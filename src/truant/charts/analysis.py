@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -21,12 +21,12 @@ from truant.charts.columns import (
     with_visible_labels,
 )
 from truant.charts.style import (
-    COLOURS,
     FAINT,
     FONT,
     HEAT,
     INK,
     NEUTRAL,
+    NOT_GREEN,
     ON_HEAT,
     PALE,
     RULE,
@@ -52,7 +52,7 @@ def estimates_chart(
     title: str = "",
     subtitle: str = "",
     label: Format = short,
-    outcome: str = "value of the arm",
+    outcome: str = "mean of the outcome",
     minimize: bool = False,
     width: Width = 560,
 ) -> alt.LayerChart:
@@ -65,7 +65,7 @@ def estimates_chart(
     bounds : table with columns arm, low, high: the worst and the best that can be, drawn as a pale bar behind.
     title, subtitle : above the chart.
     label : writes a mean.
-    outcome : what the axis is called.
+    outcome : title of the axis.
     minimize : the lowest mean wins.
     width : of the plot in pixels, or "container".
     """
@@ -77,11 +77,13 @@ def estimates_chart(
     scale = alt.Scale(domain=[low, high + 0.14 * (high - low)], nice=False, zero=False)  # room for the label
     places = alt.Scale(domain=list(range(len(labels))), padding=0)
     y = alt.Y("row:O", title=None, sort=None, scale=places).axis(_arm_axis(labels, data["row"]))
-    x = alt.X("low:Q", title=outcome, scale=scale).axis(styled_axis(tickCount=6, domain=False, ticks=False))
+    x = alt.X("low:Q", title=visible(outcome), scale=scale).axis(
+        styled_axis(tickCount=6, domain=False, ticks=False)
+    )
     drawn = chart_data(data)
     colour, shape = _looks(names)
     base = alt.Chart(drawn).encode(
-        y=y, color=colour, tooltip=_tips(("arm", "assumption", "estimate", "note"))
+        y=y, color=colour, tooltip=_tips({name: name for name in ("arm", "assumption", "estimate", "note")})
     )
     bars = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
@@ -110,7 +112,7 @@ def missing_heatmap(
     cells : table with columns arm, mediator, pulls, missing_share (None where there are no pulls), arm by arm;
         the last column of the chart is the last mediator, which is "missing" where the mediator itself is missing.
     title, subtitle : above the chart.
-    mediator : what the columns are called.
+    mediator : what the levels are of: title of the columns; empty for none.
     """
     data = with_visible_labels(chart_columns(cells, "cells", "arm", "mediator", "pulls", "missing_share"))
     data["mediator"] = _told_apart(data["arm"], data["mediator"])
@@ -122,11 +124,13 @@ def missing_heatmap(
     columns = _longest_order(data)
     step = int(np.clip(520 / len(columns), 66, 130))
     style = {"labelExpr": "datum.value", "labelColor": INK, "ticks": False, "domain": False, "grid": False}
-    x = alt.X("mediator:N", sort=columns, title=visible(mediator))
+    x = alt.X("mediator:N", sort=columns, title=visible(mediator) or None)
     x = x.axis(styled_axis(**style, orient="top", labelAngle=0, labelLimit=step - 4, labelPadding=6))
     y = alt.Y("arm:N", sort=in_order(data["arm"]), title=None)
     y = y.axis(styled_axis(**style, labelLimit=170, labelPadding=8, labelFontSize=12))
-    tips = _tips(("arm", "mediator", "pulls", "share"))
+    tips = _tips(
+        {"arm": "arm", "mediator": visible(mediator) or "mediator", "pulls": "rows", "share": "missing"}
+    )
     cell = (
         alt.Chart(chart_data(taken(data, ~np.isnan(shares))))
         .mark_rect(cornerRadius=3)
@@ -157,7 +161,8 @@ def tipping_chart(
     title: str = "",
     subtitle: str = "",
     label: Format = short,
-    colour: str = COLOURS[0],
+    outcome: str = "mean of the outcome",
+    colour: str = NOT_GREEN[0],
     width: Width = 300,
     height: int = 210,
 ) -> alt.LayerChart:
@@ -171,6 +176,7 @@ def tipping_chart(
     worst : the winner's value if all its missing outcomes were the worst possible; beyond is shaded.
     title, subtitle : above the chart.
     label : writes an outcome.
+    outcome : title of the vertical axis.
     colour : of the winner.
     width, height : of the plot in pixels; the width may be "container".
     """
@@ -181,7 +187,7 @@ def tipping_chart(
     rises = data["value"][-1] > data["value"][0]  # where less is better
     x = alt.X("shift:Q", scale=x_scale, title=f"missing outcomes {'raised' if rises else 'lowered'} by")
     x = x.axis(styled_axis(grid=False, tickCount=5))
-    y = alt.Y("value:Q", title="value of the arm", scale=scale)
+    y = alt.Y("value:Q", title=visible(outcome), scale=scale)
     y = y.axis(styled_axis(domain=False, ticks=False, tickCount=5))
     base = alt.Chart(chart_data(data)).encode(x=x)
     band = base.mark_area(opacity=0.16, color=colour, clip=True)
@@ -205,7 +211,7 @@ def tipping_chart(
 def look_of(names: Sequence[str], name: str) -> str:
     """The colour that estimates_chart gives to an assumption among these."""
     others = [other for other in names if other != NAIVE]
-    return NEUTRAL if name == NAIVE else COLOURS[others.index(name) % len(COLOURS)]
+    return NEUTRAL if name == NAIVE else NOT_GREEN[others.index(name) % len(NOT_GREEN)]
 
 
 def _rows(estimates: Columns, label: Format, minimize: bool) -> tuple[list[str], Columns]:
@@ -222,7 +228,8 @@ def _rows(estimates: Columns, label: Format, minimize: bool) -> tuple[list[str],
             known = bool(np.isfinite([low, high]).all())
             row = {"arm": arm, "name": assumption, "assumption": assumption, "mean": mean}
             row |= {"low": low, "high": high} if known else {"low": mean, "high": mean}
-            row |= {"best": i in best, "text": text, "estimate": f"{text} [{label(low)}, {label(high)}]"}
+            limits = f"[{label(low)}, {label(high)}]" if known else "(interval not known)"
+            row |= {"best": i in best, "text": text, "estimate": f"{text} {limits}"}
             row |= {"note": "best arm under this assumption" if i in best else "", "row": len(labels)}
             labels.append(str(assumption))
             rows.append(row)
@@ -384,8 +391,9 @@ def _clipped(name: str) -> str:
     return name if len(name) <= 24 else f"{name[:23]}…"
 
 
-def _tips(columns: Sequence[str]) -> list[alt.Tooltip]:
-    return [alt.Tooltip(f"{column}:N", title=column) for column in columns]
+def _tips(columns: Mapping[str, str]) -> list[alt.Tooltip]:
+    """Columns with what they are called."""
+    return [alt.Tooltip(f"{column}:N", title=title) for column, title in columns.items()]
 
 
 def _letters(colour: str, **options: Any) -> dict[str, Any]:

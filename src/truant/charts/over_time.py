@@ -9,7 +9,7 @@ import numpy as np
 
 from truant.charts.columns import chart_columns, chart_data, in_order, reals, taken, with_visible_labels
 from truant.charts.lines import line_ends, line_style
-from truant.charts.style import FONT, LABEL_SIZE, Width, styled_axis, styled_title
+from truant.charts.style import DASHES, FONT, LABEL_SIZE, NOT_GREEN, Look, Width, styled_axis, styled_title
 
 ROOM = 0.32  # of the x axis, for labels
 # 2024 at the turn of a year, else the day, and the time if it is not midnight
@@ -49,7 +49,11 @@ def course_chart(
     data["height"] = data["mean"]
     data["text"] = np.array([f"{share:.1%}" for share in data["mean"]], object)
     top = min(1.0, 1.15 * float(data["mean"].max())) or 1.0
-    style = line_style(in_order(data["policy"]))
+    looks = {
+        arm: Look(NOT_GREEN[number % len(NOT_GREEN)], DASHES[number % len(DASHES)])
+        for number, arm in enumerate(in_order(data["policy"]))
+    }
+    style = line_style(list(looks), looks=looks)
     low, high = float(data["round"].min()), float(data["round"].max())
     kind = "Q" if numeric else "T"
     places = alt.Scale(

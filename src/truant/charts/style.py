@@ -22,6 +22,9 @@ from truant.text import quoted, visible
 
 # Okabe and Ito's colours, told apart by every kind of colour vision; the palest come last.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
+NOT_GREEN = tuple(
+    colour for colour in COLOURS if colour != "#009E73"
+)  # where green says that a winner is clear
 # Dashes tell the lines apart in grey print.
 DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (4, 2), (12, 4), (1, 3), (6, 2, 1, 2, 1, 2))
 # One hue for one policy under several conditions, the strongest first.

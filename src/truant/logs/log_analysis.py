@@ -76,6 +76,11 @@ class LogAnalysis:
         return self.analysis.sorted_arms
 
     @property
+    def sorted_by(self) -> str:
+        """The assumption whose values they are sorted by."""
+        return self.analysis.sorted_by
+
+    @property
     def arms(self) -> tuple[Arm, ...]:
         """Each arm under each assumption."""
         return self.analysis.arms

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from truant.analysis import Analysis
+from truant.analysis.collection_words import collection_sentences
 from truant.analysis.words import (
+    CHANCES_NOTE,
+    KIND_TITLES,
     Figures,
-    answer_sentences,
     by_code,
     course_sentence,
     direction_sentence,
@@ -28,8 +30,15 @@ from truant.report.analysis_charts import (
     missing_page_chart,
     tipping_page_charts,
 )
-from truant.report.analysis_tables import chances_table, differences_table, tests_table, values_table
+from truant.report.analysis_tables import (
+    answers_table,
+    chances_table,
+    differences_table,
+    tests_table,
+    values_table,
+)
 from truant.report.document import PAGES, PageChart, fragment, rendered, write_page
+from truant.report.graphs import assumption_graphs
 
 SHOWN = 3  # warnings of one kind before the others are folded away
 
@@ -45,8 +54,16 @@ def analysis_page(analysis: Analysis, *, title: str, about: Sequence[str] = ()) 
     """
     shown, charts = shown_analysis(analysis)
     return rendered(
-        "analysis.html", charts, title=title, about=list(about), a=shown, **methods_context(analysis)
+        "analysis.html", charts, title=title, a=shown, **heading(analysis, about), **methods_context(analysis)
     )
+
+
+def heading(analysis: Analysis, about: Sequence[str]) -> dict[str, Any]:
+    """Which way is better, by itself, and the lines below the title, with how the rows were collected among them."""
+    direction = direction_sentence(analysis)
+    lines = [line for line in about if line != direction]
+    lines += [line for line in collection_sentences(analysis.collection) if line not in lines]
+    return {"direction": direction, "minimize": analysis.minimize, "about": lines}
 
 
 def shown_analysis(analysis: Analysis, prefix: str = "") -> tuple[dict[str, Any], list[PageChart]]:
@@ -61,11 +78,15 @@ def shown_analysis(analysis: Analysis, prefix: str = "") -> tuple[dict[str, Any]
     shown = {
         "verdict": verdict_sentence(analysis),
         "kind": analysis.verdict.kind,
-        "answers": answer_sentences(analysis, figures),
+        "kind_title": KIND_TITLES[analysis.verdict.kind],
+        "answers": answers_table(analysis, figures),
         "settling": settling_sentences(analysis),
         "facts": _facts(analysis),
-        "worth": values_table(analysis, figures),
+        "graphs": assumption_graphs(analysis),
+        "means": values_table(analysis, figures),
         "chances": chances_table(analysis),
+        "chances_note": CHANCES_NOTE,
+        "flat_prior": [one.message for one in analysis.warnings if one.code == "flat-prior"],
         "differences": differences_table(analysis, figures),
         "missing": missing_sentence(analysis),
         "course": course_sentence(analysis),
@@ -104,8 +125,9 @@ def analysis_html(analysis: Analysis) -> str:
     return fragment(
         "analysis_fragment.html",
         direction=direction_sentence(analysis),
+        kind=KIND_TITLES[analysis.verdict.kind],
         verdict=verdict_sentence(analysis),
-        answers=answer_sentences(analysis, figures),
+        answers=answers_table(analysis, figures),
         settling=settling_sentences(analysis),
         values=values_table(analysis, figures),
         warnings=len(analysis.warnings),

@@ -9,7 +9,7 @@ from pathlib import Path
 from truant.analysis import Analysis
 from truant.analysis.words import chances_sentence, group_rows
 from truant.files import output_path
-from truant.report.analysis import methods_context, shown_analysis
+from truant.report.analysis import heading, methods_context, shown_analysis
 from truant.report.document import PAGES, Cell, Table, fragment, rendered, write_page
 
 LeftOut = Sequence[tuple[str, int, str]]  # value, rows, reason
@@ -37,11 +37,11 @@ def by_page(
         "analysis_by.html",
         charts,
         title=title,
-        about=list(about),
         by=by,
         overview=overview_table(analyses, by),
         left_out=left_out,
         groups=groups,
+        **heading(_fullest(analyses), about),
         **methods_context(_fullest(analyses)),
     )
 

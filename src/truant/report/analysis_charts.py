@@ -13,6 +13,7 @@ from truant.analysis.sensitivity import Tipping
 from truant.analysis.words import (
     Figures,
     best_end,
+    drawn_sentence,
     leading_arms,
     missing_sentence,
     tipping_sentence,
@@ -22,37 +23,34 @@ from truant.charts.analysis import estimates_chart, look_of, missing_heatmap, ti
 from truant.charts.over_time import course_chart
 from truant.report.document import PageChart, spec_of
 
-MOST_ARMS = 30  # drawn; tables have them all
+MOST_ARMS = 12  # drawn with all their estimates; tables have them all
+MOST_ROWS = 30  # arms of the heat map
 MOST_LINES = 8  # arms in charts over time
 
 
 def estimates_page_chart(analysis: Analysis, figures: Figures) -> PageChart:
     """Every arm under every assumption."""
-    arms = [arm.arm for arm in leading_arms(analysis, MOST_ARMS)]
-    rows = [row for arm in analysis.arms if arm.arm in arms for row in _estimates(arm)]
+    arms = leading_arms(analysis, MOST_ARMS)
+    rows = [row for arm in arms for row in _estimates(arm)]
     if not rows:
         return PageChart("estimates", None, "")
-    bounds = [
-        {"arm": arm.arm, "low": arm.bounds.low, "high": arm.bounds.high}
-        for arm in analysis.arms
-        if arm.bounds
-    ]
+    bounds = [{"arm": arm.arm, "low": arm.bounds.low, "high": arm.bounds.high} for arm in arms if arm.bounds]
     chart = estimates_chart(
         pa.Table.from_pylist(rows),
         pa.Table.from_pylist(bounds) if bounds else None,
         label=figures.number,
+        outcome=_axis(analysis),
         minimize=analysis.minimize,
         width="container",
     )
-    sentence = "Dots are estimates, lines their intervals; a star marks the best arm of an assumption."
+    sentence = f"Dots are estimates, lines their {100 * analysis.level:.4g}% intervals."
+    if len(analysis.arms) > 1:
+        sentence += f" ★ marks the {best_end(analysis)} mean under an assumption."
     if bounds:
-        sentence += (
-            " The pale bar is all that the mean of these rows can be, whatever the missing outcomes were."
-        )
-    if len(arms) < len(analysis.arms):
-        sentence += _which_arms(analysis, len(arms))
+        sentence += " The pale bar is the worst case: all that the mean of these rows can be."
+    sentence = " ".join(filter(None, (sentence, drawn_sentence(analysis, len(arms)))))
     alternative = (
-        f"Dot and whisker chart of each arm's value under each assumption. {verdict_sentence(analysis)}"
+        f"Dot and whisker chart of each arm's mean under each assumption. {verdict_sentence(analysis)}"
     )
     return PageChart("estimates", spec_of(chart), alternative, sentence=sentence)
 
@@ -67,21 +65,26 @@ def _estimates(arm: Arm) -> list[dict[str, Any]]:
     ]
 
 
-def _which_arms(analysis: Analysis, arms: int) -> str:
-    return f" Drawn are the {arms} arms with the {best_end(analysis)} estimates of {len(analysis.arms):,}."
+def _axis(analysis: Analysis) -> str:
+    return f"mean of {analysis.labels.outcome}"
 
 
 def missing_page_chart(analysis: Analysis) -> PageChart:
     """What is missing where."""
-    arms = [arm.arm for arm in leading_arms(analysis, MOST_ARMS)]
-    cells = [cell for cell in analysis.missing if cell["arm"] in arms]
-    chart = missing_heatmap(pa.Table.from_pylist(cells))
+    arms = [arm.arm for arm in leading_arms(analysis, MOST_ROWS)]
+    by_arm: dict[str, list[dict[str, Any]]] = {arm: [] for arm in arms}
+    for cell in analysis.missing:
+        if cell["arm"] in by_arm:
+            by_arm[cell["arm"]].append(cell)
+    mediator = analysis.labels.mediator_column if len(analysis.labels.mediators) > 1 else ""
+    chart = missing_heatmap(
+        pa.Table.from_pylist([cell for arm in arms for cell in by_arm[arm]]), mediator=mediator
+    )
     alternative = (
         f"Heat map of the share of missing outcomes by arm and mediator. {missing_sentence(analysis)}"
     )
     sentence = "Share of outcomes that are missing, and n, the rows of the cell."
-    if len(arms) < len(analysis.arms):
-        sentence += _which_arms(analysis, len(arms))
+    sentence = " ".join(filter(None, (sentence, drawn_sentence(analysis, len(arms)))))
     return PageChart("missing", spec_of(chart), alternative, sentence=sentence, fluid=False)
 
 
@@ -142,6 +145,7 @@ def _tipping_page_chart(analysis: Analysis, tip: Tipping, number: int, figures: 
             shift_in_sd=tip.shift_in_sd,
             worst=_worst(winner.bounds, analysis.minimize),
             label=figures.number,
+            outcome=_axis(analysis),
             colour=look_of(analysis.assumptions, tip.assumption),
             width="container",
         )

@@ -42,7 +42,10 @@ class Cell:
     text: str
     detail: str = ""
     best: bool = False
-    clear: bool = False  # its interval leaves out zero
+    clear: bool = False  # its interval excludes zero
+    good: bool = False  # of a winner that is clear: green, as nothing else is
+    doubt: bool = False  # contradicted
+    rows: int = 1  # that it stands for; 0 where a cell above stands for this row, too
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class Table:
     columns: list[str]
     rows: list[list[Cell]]
     words: int = 1  # columns, from the left, that hold words and not figures
+    last_words: bool = False  # the last column holds words, too
 
 
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:

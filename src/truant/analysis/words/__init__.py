@@ -1,5 +1,6 @@
 """An analysis in plain words and figures: every sentence that terminals, pages, notebooks and JSON share."""
 
+from truant.analysis.words.answers import CHANCES_NOTE, KIND_TITLES, answer_rows, loss_text
 from truant.analysis.words.figures import (
     UNKNOWN,
     Figures,
@@ -10,12 +11,14 @@ from truant.analysis.words.figures import (
     percent,
     signed_percent,
 )
+from truant.analysis.words.graphs import forbids_sentence
 from truant.analysis.words.groups import chances_sentence, group_rows
 from truant.analysis.words.rows import (
     best_end,
     by_code,
     course_sentence,
     direction_sentence,
+    drawn_sentence,
     leading_arms,
     missing_sentence,
     missing_share,
@@ -29,8 +32,11 @@ from truant.analysis.words.verdict import (
 )
 
 __all__ = [
+    "CHANCES_NOTE",
+    "KIND_TITLES",
     "UNKNOWN",
     "Figures",
+    "answer_rows",
     "answer_sentences",
     "best_end",
     "by_code",
@@ -38,10 +44,13 @@ __all__ = [
     "chances_sentence",
     "course_sentence",
     "direction_sentence",
+    "drawn_sentence",
+    "forbids_sentence",
     "group_rows",
     "leading_arms",
     "lift_text",
     "listed",
+    "loss_text",
     "missing_sentence",
     "missing_share",
     "p_value",

@@ -41,7 +41,9 @@ class Figures:
         return text.lstrip("+-") if value and not float(text.replace(",", "")) else text  # 0.000, not -0.000
 
     def limits(self, interval: Interval | Difference, sign: bool = False) -> str:
-        """[low, high]."""
+        """[low, high]; a dash where neither is known."""
+        if not math.isfinite(interval.low) and not math.isfinite(interval.high):
+            return UNKNOWN
         return f"[{self.number(interval.low, sign)}, {self.number(interval.high, sign)}]"
 
     def with_limits(self, interval: Interval | Difference | None, sign: bool = False) -> str:

@@ -30,6 +30,18 @@ def direction_sentence(analysis: Analysis) -> str:
     return f"{way} {named(analysis.labels.outcome)} is better"
 
 
+def drawn_sentence(analysis: Analysis, drawn: int) -> str:
+    """Which arms a chart has, where it has not all."""
+    if drawn >= len(analysis.arms):
+        return ""
+    others = (
+        "each assumption's winner, the control"
+        if analysis.control is not None
+        else "each assumption's winner"
+    )
+    return f"Drawn are {drawn} of {len(analysis.arms):,} arms: {others} and those with the {best_end(analysis)} means."
+
+
 def missing_sentence(analysis: Analysis) -> str:
     """Where most is missing and where least."""
     cells = [cell for cell in analysis.missing if cell["pulls"] >= FEW]

@@ -9,6 +9,7 @@ from typing import Any
 from truant.analysis.analysis import Analysis
 from truant.analysis.more_rows import MoreRows
 from truant.analysis.verdict import LITTLE, Answer
+from truant.analysis.words.answers import loss_text
 from truant.analysis.words.figures import Figures, chance, listed, percent
 from truant.text import named, visible
 
@@ -165,10 +166,7 @@ def _answer(answer: Answer, figures: Figures) -> str:
     end = " Contradicted by the data." if answer.contradicted else ""
     if math.isnan(answer.probability):
         return f"{start}; its probability of being the best is not known, since an arm has no interval.{end}"
-    finer = Figures(figures.decimals + 1)
-    least = 10.0**-finer.decimals
-    loss = answer.expected_loss
-    cost = f"below {finer.number(least)}" if loss < least else finer.number(loss)
+    cost = loss_text(answer, figures)
     return (
         f"{start} is the best with probability {chance(answer.probability)}; expected loss if you choose it now: "
         f"{cost}.{end}"

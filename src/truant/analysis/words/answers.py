@@ -1,0 +1,59 @@
+"""What each assumption answers, as cells of a table; and what its probability takes for granted."""
+
+from __future__ import annotations
+
+import math
+
+from truant.analysis.analysis import Analysis
+from truant.analysis.verdict import Answer, Kind
+from truant.analysis.words.figures import UNKNOWN, Figures, chance
+
+KIND_TITLES: dict[Kind, str] = {
+    "clear": "Clear winner",
+    "equal": "Equal within the tolerance",
+    "unsettled": "Not settled",
+    "depends": "Depends on the assumption",
+    "no-mediator": "No mediator",
+    "not-identified": "Not identified",
+    "one-arm": "One arm",
+}
+CHANCES_NOTE = (
+    "The probability takes the means of the arms as independent, and before the data every mean as equally possible (a "
+    "flat prior)."
+)
+
+
+def loss_text(answer: Answer, figures: Figures) -> str:
+    """The expected loss of choosing its winner now, one digit finer than outcomes; a dash for what is not known."""
+    if math.isnan(answer.expected_loss):
+        return UNKNOWN
+    finer = Figures(figures.decimals + 1)
+    least = 10.0**-finer.decimals
+    return (
+        f"below {finer.number(least)}" if answer.expected_loss < least else finer.number(answer.expected_loss)
+    )
+
+
+def standing(answer: Answer, analysis: Analysis) -> str:
+    """What the data say of an assumption."""
+    if answer.contradicted:
+        return "contradicted"
+    if any(test.assumption == answer.assumption for test in analysis.tests):
+        return "not contradicted"
+    if any(item.assumption == answer.assumption for item in analysis.untestable):
+        return "cannot be tested"
+    return "not tested"
+
+
+def answer_rows(analysis: Analysis, figures: Figures) -> tuple[list[str], list[list[str]]]:
+    """Columns and cells: each assumption's winner, probability and expected loss; none without a contest."""
+    heads = ["assumption", "best arm", "probability", "expected loss", "tests"]
+    if len(analysis.arms) < 2:
+        return heads, []
+    rows = []
+    for answer in analysis.verdict.answers:
+        sure, loss = chance(answer.probability), loss_text(answer, figures)
+        rows.append([answer.assumption, answer.arm, sure, loss, standing(answer, analysis)])
+    return heads, rows + [
+        [name, UNKNOWN, UNKNOWN, UNKNOWN, "not tried"] for name in analysis.verdict.not_tried
+    ]

@@ -1,0 +1,151 @@
+"""A drawn graph for each assumption: which arrows it allows, and which it forbids."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from truant import registry
+from truant.analysis import Analysis, Labels
+from truant.analysis.words import forbids_sentence
+from truant.spec import Spec
+from truant.text import visible
+
+Point = tuple[float, float]
+Arrow = tuple[str, str]
+PAIRS = ("AM", "MY", "AY", "AO", "MO", "YO", "AQ", "MQ", "YQ", "QO")
+ARROWS: tuple[Arrow, ...] = tuple((pair[0], pair[1]) for pair in PAIRS)
+HALF_HEIGHT, TOP, BOTTOM = 15.0, 62.0, 158.0
+HEAD = 8.0  # length of an arrow's head
+CROSS = 0.42  # of the way along an arrow: where it is crossed out
+MOST_LETTERS = 12
+
+
+@dataclass(frozen=True)
+class Node:
+    """A variable, as a pill with its name."""
+
+    x: float
+    y: float
+    half_width: float
+    text: str
+    title: str
+
+
+@dataclass(frozen=True)
+class DrawnArrow:
+    """A line, the triangle at its end, and the place of the cross where it is forbidden."""
+
+    path: str
+    head: str
+    cross: Point | None
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What an assumption forbids, to be drawn."""
+
+    assumption: str
+    nodes: list[Node]
+    arrows: list[DrawnArrow]
+    caption: str
+    alternative: str
+
+
+def assumption_graphs(analysis: Analysis) -> list[Graph]:
+    """One for each assumption that states what it forbids."""
+    found = []
+    for name in analysis.assumptions:
+        spec = Spec.parse(name)
+        forbidden = registry.find("assumption", spec.name).build(**spec.parameters).forbids
+        if forbidden:
+            found.append(graph(name, forbidden, analysis.labels, analysis.setting.mediators > 1))
+    return found
+
+
+def graph(name: str, forbidden: Iterable[Arrow], labels: Labels, has_mediator: bool = True) -> Graph:
+    """The graph of one assumption; without the mediator where there is none."""
+    barred = set(forbidden)
+    shown = {"A", "Y", "O"} | ({"M"} if has_mediator else set())
+    if has_mediator and any("Q" in arrow for arrow in barred):
+        shown.add("Q")
+    arrows = [arrow for arrow in ARROWS if set(arrow) <= shown]
+    nodes = _nodes(labels, shown)
+    caption = forbids_sentence(labels, arrows, barred)
+    drawn = ", ".join(f"{nodes[a].title} to {nodes[b].title}" for a, b in arrows if (a, b) not in barred)
+    crossed = ", ".join(f"{nodes[a].title} to {nodes[b].title}" for a, b in arrows if (a, b) in barred)
+    return Graph(
+        name,
+        list(nodes.values()),
+        [_arrow(nodes, arrow, arrow in barred) for arrow in arrows],
+        caption,
+        f"Graph of {name}. Arrows: {drawn}. Forbidden: {crossed}.",
+    )
+
+
+def _nodes(labels: Labels, shown: set[str]) -> dict[str, Node]:
+    mediator = labels.mediator_column or "mediator"
+    names = {"A": "arm", "M": mediator, "Y": labels.outcome}
+    names |= {"O": f"{labels.outcome} seen", "Q": f"{mediator} seen"}
+    places = {"A": (52.0, TOP), "M": (170.0, TOP), "Y": (288.0, TOP)}
+    places |= {"Q": (82.0, BOTTOM), "O": (250.0 if "Q" in shown else 170.0, BOTTOM)}
+    nodes = {}
+    for node in "AMYQO":
+        if node in shown:
+            seen = node in "OQ"
+            text = (
+                _clipped(labels.outcome if node == "O" else mediator) + " seen"
+                if seen
+                else _clipped(names[node])
+            )
+            nodes[node] = Node(*places[node], 62.0 if seen else 46.0, text, visible(names[node]))
+    return nodes
+
+
+def _arrow(nodes: dict[str, Node], arrow: Arrow, forbidden: bool) -> DrawnArrow:
+    start, stop = nodes[arrow[0]], nodes[arrow[1]]
+    if arrow == ("A", "Y"):  # over the mediator
+        foot, tip = (start.x + 8, TOP - HALF_HEIGHT), (stop.x - 8, TOP - HALF_HEIGHT - 1)
+        bend = (foot[0] + 45, 8.0), (tip[0] - 45, 8.0)
+        towards = bend[1]
+        middle = ((foot[0] + tip[0]) / 2, 18.0)
+        end = _short_of(towards, tip, HEAD - 1)
+        path = f"M{_at(foot)} C{_at(bend[0])} {_at(bend[1])} {_at(end)}"
+    else:
+        foot, tip = _edge(start, stop), _edge(stop, start)
+        towards = foot
+        end = _short_of(towards, tip, HEAD - 1)
+        middle = (foot[0] + CROSS * (tip[0] - foot[0]), foot[1] + CROSS * (tip[1] - foot[1]))
+        path = f"M{_at(foot)} L{_at(end)}"
+    return DrawnArrow(path, _head(towards, tip), middle if forbidden else None)
+
+
+def _edge(node: Node, other: Node) -> Point:
+    """Where the line to the other node leaves the pill, with a little air."""
+    dx, dy = other.x - node.x, other.y - node.y
+    width, height = node.half_width + 2, HALF_HEIGHT + 2
+    scale = min(width / abs(dx) if dx else math.inf, height / abs(dy) if dy else math.inf)
+    return node.x + scale * dx, node.y + scale * dy
+
+
+def _short_of(start: Point, tip: Point, by: float) -> Point:
+    length = math.dist(start, tip)
+    return tip[0] - by * (tip[0] - start[0]) / length, tip[1] - by * (tip[1] - start[1]) / length
+
+
+def _head(start: Point, tip: Point) -> str:
+    """A triangle at the tip of an arrow from there."""
+    back = _short_of(start, tip, HEAD)
+    across = ((tip[1] - back[1]) / 2.2, (back[0] - tip[0]) / 2.2)
+    corners = (tip, (back[0] + across[0], back[1] + across[1]), (back[0] - across[0], back[1] - across[1]))
+    return " ".join(map(_at, corners))
+
+
+def _at(point: Point) -> str:
+    return f"{point[0]:.1f},{point[1]:.1f}"
+
+
+def _clipped(name: str) -> str:
+    shown = visible(name)
+    return shown if len(shown) <= MOST_LETTERS else f"{shown[: MOST_LETTERS - 1]}…"

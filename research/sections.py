@@ -65,6 +65,8 @@ VALIDATION = (
         "astray",
         "delay",
         "coverage",
+        "unkind-coverage",
+        "test-sizes",
         "best",
         "units",
         "adaptive",

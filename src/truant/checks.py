@@ -100,11 +100,11 @@ def _check_reading(reading: Reading, estimate: Estimate) -> None:
     for concern in reading.concerns():
         _demand(concern.code and concern.text, "a concern must have a code and a text.")
         try:
-            concern.text.format(assumption="", arm="")
+            concern.text.format(assumption="", arm="", mediator="")
         except (KeyError, IndexError, ValueError):
             _demand(
                 False,
-                f"a concern's text has places for {{assumption}} and {{arm}} only, got {concern.text!r}.",
+                f"a concern's text has places for {{assumption}}, {{arm}} and {{mediator}} only, got {concern.text!r}.",
             )
 
 

@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from truant import registry
 from truant.analysis import Labels, analyze_counts
 from truant.analysis.best import best_probabilities
-from truant.analysis.contradictions import contradictions, holm
+from truant.analysis.contradictions import contradictions, holm, p_value
+from truant.analysis.diagnosis import contradicted_by
 from truant.analysis.differences import Family, differences
 from truant.analysis.estimates import beliefs
 from truant.analysis.sensitivity import missing_mean, missing_shares, pooled_sd, tipping
-from truant.assumptions import Estimate
+from truant.assumptions import ChiSquare, Estimate
+from truant.assumptions.mcar import Mcar
 from truant.counts import Counts
 from truant.setting import Setting
 from truant.worlds import make
@@ -179,6 +182,58 @@ def test_mcar_is_doubted_where_it_should_be_and_not_else():
     assert rejected("mar-low", "mcar", "mediator level of an arm", 4000, replications=60, K=3) > 0.9
 
 
+def test_arms_that_differ_alone_do_not_contradict_mcar():
+    setting = Setting(arms=2, mediators=2, levels=(0.0, 1.0))
+    table = np.array([[[50, 50, 100], [50, 50, 100], [0] * 3], [[90, 90, 20], [90, 90, 20], [0] * 3]], float)
+    counts, labels = Counts(table, (0.0, 1.0), 0.5), Labels.of("ab", "xy")
+    result = analyze_counts(counts, setting, labels, assume=["mcar"])
+    between, within = [test for test in result.tests if test.assumption == "mcar"]
+    assert between.p_value < 1e-10
+    assert not between.contradicts
+    assert (within.p_value, within.contradicts) == (1.0, True)
+    assert "contradicted" not in codes(result)
+    assert contradicted_by(result.tests) == set()
+
+
+def test_sparse_tables_are_tested_by_tables_with_the_same_margins():
+    """Two arms of 6 levels with four rows each: 600 tables, standard error .009; chi-square rejects too often."""
+    setting = Setting(arms=2, mediators=6, levels=(0.0, 1.0))
+    exact, plain = [], []
+    for seed in range(600):
+        rng = np.random.default_rng(seed)
+        arms, m = np.repeat([0, 1], 24), np.tile(np.arange(6), 8)
+        y = np.where(rng.random(48) < 0.5, np.nan, 1.0)
+        test = Mcar().tests(Counts.fold(setting, arms, m, y), setting)[1]
+        exact.append(p_value(test))
+        plain.append(p_value(replace(test, null=())))
+    assert np.mean(np.array(exact) < 0.05) <= 0.05 + 4 * 0.009
+    assert np.mean(np.array(plain) < 0.05) > 0.1
+
+
+def test_p_values_of_drawn_statistics_by_hand():
+    null = tuple(np.linspace(0.01, 10, 999))
+    assert p_value(ChiSquare("?", 9.0, 1, null=null)) == pytest.approx(101 / 1000, abs=0.002)
+    beyond = p_value(ChiSquare("?", 30.0, 1, null=null))
+    shape = np.mean(null) ** 2 / np.var(null, ddof=1)
+    assert beyond == pytest.approx(stats.gamma.sf(30.0, shape, scale=np.mean(null) / shape))
+    assert p_value(ChiSquare("?", 3.0, 2)) == pytest.approx(stats.chi2.sf(3.0, 2))
+
+
+def test_over_identified_fits_of_small_tables_are_tested_by_drawn_tables():
+    """both-mnar, 100 rows: 120 tables, standard error .02 at .05; chi-square alone rejects far more often."""
+    model, exact, plain = registry.find("assumption", "both-mnar").build(), [], []
+    for seed in range(120):
+        world = make("both-mnar", seed=seed, arms=1, K=2, L=2)
+        arms = np.zeros(100, int)
+        (test,) = model.read(
+            Counts.fold(world.setting, arms, *world.pulls(arms, seed)), 0, world.setting
+        ).tests
+        exact.append(p_value(test))
+        plain.append(p_value(replace(test, null=())))
+    assert np.mean(np.array(exact) < 0.05) <= 0.05 + 3 * 0.02
+    assert np.mean(np.array(plain) < 0.05) > np.mean(np.array(exact) < 0.05)
+
+
 def test_over_identified_mnar_is_not_doubted_where_it_holds():
     """K = 4 > L = 2: two degrees of freedom left in each arm; Holm keeps both arms below 5% (se .013)."""
     share = rejected("mnar", "mnar", "fit", 4000, replications=250, K=4, L=2)
@@ -245,15 +300,19 @@ def codes(result):
 def test_warnings():
     setting = Setting(arms=2, mediators=3, levels=(0.0, 1.0))
     table = np.zeros((2, 4, 3))
-    table[0] = [[200, 100, 100], [3, 2, 50], [20, 20, 900], [0, 0, 0]]
+    table[0] = [[200, 100, 100], [3, 2, 50], [10, 8, 982], [0, 0, 0]]
     table[1] = [[100, 200, 5], [0, 0, 7], [50, 60, 10], [0, 0, 0]]
     counts = Counts(table, (0.0, 1.0), 0.5)
     labels = Labels.of(["old", "new"], ["x", "y", "z"])
     result = analyze_counts(counts, setting, labels, expected_split=[1, 1])
-    assert {"thin-cell", "empty-cell", "rarely-observed", "uneven-split", "contradicted"} <= codes(result)
-    empty = next(warning for warning in result.warnings if warning.code == "empty-cell")
+    assert {"empty-cell", "rarely-observed", "uneven-split", "contradicted"} <= codes(result)
+    (empty,) = [warning for warning in result.warnings if warning.code == "empty-cell"]
     assert (empty.arm, empty.value) == ("new", 0.0)
-    assert "none of the 7 outcomes with mediator = y was observed" in empty.message
+    assert "none of the 7 outcomes of arm 'new' with mediator = y was observed" in empty.message
+    assert f"adds {7 / 432:.1%} of it to the interval" in empty.message
+    refused = analyze_counts(counts, replace(setting, range_known=False), labels, assume=["mar"])
+    (empty,) = [warning for warning in refused.warnings if warning.code == "empty-cell"]
+    assert "In arm 'new', none of the 7 outcomes with mediator = y was observed; mar cannot" in empty.message
     uneven = next(warning for warning in result.warnings if warning.code == "uneven-split")
     pulls = counts.pulls
     assert uneven.value == pytest.approx(stats.chisquare(pulls, np.full(2, pulls.sum() / 2)).pvalue)

@@ -27,6 +27,11 @@ def folded(world=WORLD, n=3000, seed=0):
     return Counts.fold(world.setting, *rows(world, n, seed))
 
 
+def slope(estimate):
+    """The standard error that at(z) has around z = 0: without skewness, and with Student's t all but normal there."""
+    return (estimate.at(1e-3) - estimate.at(-1e-3)) / 2e-3
+
+
 def by_rows(gamma, means, n=3000, seed=0, mu_hat=None):
     """AIPW written row by row."""
     _, m, y = rows(n=n, seed=seed)
@@ -61,10 +66,11 @@ def test_plug_in_by_hand():
     estimate = Mar().estimate(folded(), 0, WORLD.setting)
     assert estimate.mean == pytest.approx(mu, rel=1e-12)
     variance = np.sum(p**2 * variances / n) + p @ (means - mu) ** 2 / len(m)
-    assert estimate.standard_error == pytest.approx(np.sqrt(variance), rel=1e-10)
+    # an outcome borrowed by each level, and Student's t: less than .2% with 3,000 rows
+    assert slope(estimate) == pytest.approx(np.sqrt(variance), rel=0.002)
     known = Mar(known=True).estimate(folded(), 0, WORLD.setting)
     assert known.mean == pytest.approx(P[0] @ means, rel=1e-12)
-    assert known.standard_error == pytest.approx(np.sqrt(np.sum(P[0] ** 2 * variances / n)), rel=1e-10)
+    assert slope(known) == pytest.approx(np.sqrt(np.sum(P[0] ** 2 * variances / n)), rel=0.002)
 
 
 @pytest.mark.parametrize(
@@ -75,14 +81,15 @@ def test_given_models_row_by_row(gamma, means):
     estimate = assumption.estimate(folded(), 0, WORLD.setting)
     mean, error = by_rows(gamma, means)
     assert estimate.mean == pytest.approx(mean, rel=1e-10)
-    assert estimate.standard_error == pytest.approx(error, rel=1e-10)
+    assert slope(estimate) == pytest.approx(error, rel=0.001)
 
 
 def test_horvitz_thompson_with_given_probabilities():
     assumption = Mar(estimator="horvitz-thompson", observation_probabilities=GAMMA)
     estimate = assumption.estimate(folded(), 0, WORLD.setting)
     mean, error = by_rows(GAMMA[0], np.zeros(3))
-    assert (estimate.mean, estimate.standard_error) == pytest.approx((mean, error), rel=1e-10)
+    assert estimate.mean == pytest.approx(mean, rel=1e-10)
+    assert slope(estimate) == pytest.approx(error, rel=0.001)
 
 
 def test_aipw_survives_either_wrong_model_and_not_both():
@@ -120,7 +127,7 @@ def test_mcar_is_the_mean_of_the_observed_and_biased_here():
     y = y[~np.isnan(y)]
     estimate = Mcar().estimate(folded(n=20_000), 0, WORLD.setting)
     assert estimate.mean == pytest.approx(y.mean(), rel=1e-12)
-    assert estimate.standard_error == pytest.approx(y.std(ddof=1) / np.sqrt(len(y)), rel=1e-9)
+    assert slope(estimate) == pytest.approx(y.std(ddof=1) / np.sqrt(len(y)), rel=1e-4)
     complete_case = (P * GAMMA * MEANS).sum() / (P * GAMMA).sum()
     assert estimate.mean == pytest.approx(complete_case, abs=4 * estimate.standard_error)
     assert abs(complete_case - TRUTH) > 20 * estimate.standard_error
@@ -146,9 +153,11 @@ def test_mediator_mar_when_observation_depends_on_whether_the_mediator_is_seen()
 
 
 def test_a_cell_without_outcomes_is_refused_with_its_name():
-    setting = Setting(arms=1, mediators=2)
+    setting = Setting(arms=1, mediators=2, range_known=False)
     counts = Counts.fold(setting, [0, 0, 0], [0, 1, 1], [1.0, np.nan, np.nan])
-    with pytest.raises(NotIdentified, match="arm 0 has 2 pulls with mediator level 1 and none"):
+    with pytest.raises(
+        NotIdentified, match=r"arm 0 has 2 pulls with mediator level 1 and none .* or give the range"
+    ):
         Mar().estimate(counts, 0, setting)
     missing = Counts.fold(setting, [0, 0, 0], [0, 1, -1], [1.0, 1.0, np.nan])
     with pytest.raises(NotIdentified, match="arm 0 has 1 pulls with its missing mediators and none"):

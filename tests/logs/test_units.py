@@ -43,7 +43,8 @@ def test_mcar_has_the_cluster_robust_error_of_a_regression_on_a_constant():
         error = np.sqrt(40 / 39 * (residuals**2).sum()) / len(rows)
         estimate = arm.estimates["mcar"]
         assert estimate.mean == pytest.approx(rows["y"].mean(), rel=1e-12)
-        assert half_width(estimate) == pytest.approx(error * t.ppf(0.975, 39), rel=1 / len(rows))
+        # skewness of the sample moves both ends, and widens by little
+        assert half_width(estimate) == pytest.approx(error * t.ppf(0.975, 39), rel=0.02)
 
 
 @pytest.mark.parametrize("kind", ["mcar", "mar"])

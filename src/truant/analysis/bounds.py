@@ -7,8 +7,8 @@ from functools import partial
 from statistics import NormalDist
 
 from truant.analysis.clusters import Clusters
-from truant.assumptions import Estimate
-from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
+from truant.assumptions.mcar import Mcar
+from truant.counts import CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.setting import Setting
 
 
@@ -18,35 +18,60 @@ class Bounds:
 
     low: float
     high: float
-    low_limit: float  # one-sided confidence limits
+    low_limit: float  # the interval that holds the mean, whatever is missing
     high_limit: float
 
 
 def worst_case(
     counts: Counts, setting: Setting, arm: int, level: float, clusters: Clusters | None = None
 ) -> Bounds:
-    """(S + (N-n) y)/N with y the lowest and the highest outcome; a filled-in outcome varies like any other."""
-    row = counts.real().table[arm].sum(axis=0)
-    N, n, squares = row[[PULLS, OBSERVED, SQUARES]]
-    z = NormalDist().inv_cdf(level)
+    """(S + (N-n) y)/N with y the lowest and the highest outcome; a filled-in outcome varies like any other.
+
+    The limits hold the mean, wherever it lies between the bounds, with the stated confidence (Imbens and Manski,
+    2004): at(-c) of the low end and at(c) of the high one, with Phi(c + width/error) - Phi(-c) = level, error the
+    larger of the two standard errors. So c is two-sided where nothing is missing, one-sided where much is.
+    """
     ends = []
-    for value in (setting.low - counts.centre, setting.high - counts.centre):
-        mean = _filled(counts, arm, value)
-        variance = max((squares + (N - n) * value**2) / N - mean**2, 0.0)
-        estimate = Estimate.normal(counts.centre + mean, variance / N)
+    for value in (setting.low, setting.high):
+        estimate = Mcar().estimate(_filled(counts, arm, value), 0, setting)
         if clusters is not None:
-            estimate = clusters.stretched(estimate, counts, arm, partial(_filled, arm=arm, value=value))
+            estimate = clusters.stretched(estimate, counts, arm, partial(_filled_mean, arm=arm, value=value))
         ends.append(estimate)
     low, high = ends
+    c = two_ends(level, high.mean - low.mean, max(low.standard_error, high.standard_error))
     return Bounds(
         float(low.mean),
         float(high.mean),
-        float(max(low.at(-z), setting.low)),
-        float(min(high.at(z), setting.high)),
+        float(max(low.at(-c), setting.low)),
+        float(min(high.at(c), setting.high)),
     )
 
 
-def _filled(counts: Counts, arm: int, value: float) -> float:
-    """The mean about the centre with every missing outcome filled in."""
-    N, n, total = counts.real().table[arm].sum(axis=0)[[PULLS, OBSERVED, SUM]]
-    return float((total + (N - n) * value) / N)
+def two_ends(level: float, width: float, error: float) -> float:
+    """The c with Phi(c + width/error) - Phi(-c) = level; between the one-sided and the two-sided quantile."""
+    normal = NormalDist()
+    low, high = normal.inv_cdf(level), normal.inv_cdf((1 + level) / 2)
+    apart = min(width / error, 40.0) if error > 0 else 40.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if normal.cdf(middle + apart) - normal.cdf(-middle) < level:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _filled(counts: Counts, arm: int, value: float) -> Counts:
+    """The arm's counts with every missing outcome filled in, as one cell."""
+    row = counts.real().table[arm].sum(axis=0)
+    missing, about = row[PULLS] - row[OBSERVED], value - counts.centre
+    row[OBSERVED] += missing
+    for column, power in ((SUM, 1), (SQUARES, 2), (CUBES, 3)):
+        row[column] += missing * about**power
+    return Counts(row[None, None].repeat(2, axis=1) * [[[1.0], [0.0]]], None, counts.centre)
+
+
+def _filled_mean(counts: Counts, arm: int, value: float) -> float:
+    """The mean with every missing outcome filled in."""
+    row = counts.real().table[arm].sum(axis=0)
+    return float((row[SUM] + (row[PULLS] - row[OBSERVED]) * (value - counts.centre)) / row[PULLS])

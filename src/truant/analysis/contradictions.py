@@ -14,10 +14,12 @@ from truant.counts import Counts
 from truant.errors import NotIdentified
 from truant.setting import Setting
 
+FEW_DRAWS = 100  # tables drawn under an assumption, below which their shares are too coarse
+
 
 @dataclass(frozen=True)
 class Test:
-    """A likelihood-ratio test, chi-square; `arm` is empty where it is about all arms together."""
+    """A likelihood-ratio test; `arm` is empty where it is about all arms together."""
 
     assumption: str
     question: str
@@ -25,6 +27,8 @@ class Test:
     statistic: float
     freedom: int
     p_value: float  # corrected for several arms (Holm) where there is one test for each
+    contradicts: bool = True  # whether a small p-value speaks against the assumption, or is only good to know
+    remark: str = ""  # what else to know of the answer
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ def contradictions(
 
 def _with_p_values(name: str, found: Sequence[ChiSquare], labels: Labels) -> list[Test]:
     """Tests of one question that are about an arm each are corrected for their number."""
-    p_values = [_p(test.statistic, test.freedom) for test in found]
+    p_values = [p_value(test) for test in found]
     for question in {test.question for test in found if test.arm is not None}:
         family = [k for k, test in enumerate(found) if test.arm is not None and test.question == question]
         for k, p in zip(family, holm([p_values[k] for k in family]), strict=True):
@@ -81,6 +85,8 @@ def _with_p_values(name: str, found: Sequence[ChiSquare], labels: Labels) -> lis
             test.statistic,
             test.freedom,
             p,
+            test.contradicts,
+            test.remark,
         )
         for test, p in zip(found, p_values, strict=True)
     ]
@@ -96,7 +102,22 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def _p(statistic: float, freedom: int) -> float:
-    from scipy.stats import chi2
+def p_value(test: ChiSquare) -> float:
+    """Of a chi-square statistic; or among those of tables drawn under the assumption, where there are such.
 
-    return float(chi2.sf(statistic, freedom))
+    Beyond the highest of them, and where they are few, a gamma distribution with their mean and variance takes their
+    place: it is chi-square with the scale and the degrees of freedom that they have.
+    """
+    from scipy.stats import chi2, gamma
+
+    if not test.null:
+        return float(chi2.sf(test.statistic, test.freedom))
+    null = np.asarray(test.null)
+    mean, variance = null.mean(), null.var(ddof=1)
+    fitted = (
+        float(gamma.sf(test.statistic, mean**2 / variance, scale=variance / mean)) if variance > 0 else 1.0
+    )
+    share = (1 + np.count_nonzero(null >= test.statistic - 1e-9)) / (1 + len(null))
+    if len(null) < FEW_DRAWS:
+        return fitted
+    return float(share) if test.statistic <= null.max() else min(float(share), fitted)

@@ -17,8 +17,7 @@ from truant.errors import filled
 from truant.setting import FloatArray, IntArray
 from truant.text import named
 
-THIN = 10  # observed outcomes in a cell below which it is thin
-RARE = 0.05  # share observed in a cell below which it is hardly ever seen
+RARE = 0.02  # share observed in a cell below which it is hardly ever seen
 DOUBTFUL = 0.05  # p-values below which a test contradicts
 LEAST_DOUBT = 0.02  # in a probability of being best, below which a difference is not worth a warning
 UNEVEN = 0.001  # and below which a split is not the expected one: false alarms cost trust
@@ -46,8 +45,9 @@ def warnings(
     found = []
     if expected_split is not None:
         found += _split(counts.pulls if sizes is None else sizes, labels, expected_split)
-    found += _cells(counts, labels)
-    found += _concerns(labels, beliefs)
+    concerns = _concerns(labels, beliefs)
+    found += _cells(counts, labels, {concern.arm for concern in concerns if concern.code == "empty-cell"})
+    found += concerns
     return found + _contradicted(tests)
 
 
@@ -71,26 +71,25 @@ def _split(pulls: FloatArray | IntArray, labels: Labels, expected: FloatArray) -
     ]
 
 
-def _cells(counts: Counts, labels: Labels) -> list[Warning]:
+def _cells(counts: Counts, labels: Labels, said: set[str]) -> list[Warning]:
+    """Mediator levels without or nearly without outcomes; `said` are the arms whose empty ones are listed already."""
     table = counts.real().table
+    rows, seen = table[..., PULLS], table[..., OBSERVED]
     found = []
-    for a, m in np.argwhere(table[..., PULLS] > 0):
-        pulls, observed = int(table[a, m, PULLS]), int(table[a, m, OBSERVED])
+    for a, m in np.argwhere((rows > 0) & (seen < RARE * rows)):
+        pulls, observed = int(rows[a, m]), int(seen[a, m])
         place, arm = labels.place(int(m)), labels.arms[a]
+        if observed == 0 and arm in said:
+            continue
         if observed == 0:
             code, what = "empty-cell", f"none of the {pulls} outcomes with {place} was observed"
             advice = "mar cannot tell their mean: merge this level with a neighbour or collect more"
-        elif observed < THIN:
-            code, what = "thin-cell", f"only {observed} of {pulls} outcomes with {place} were observed"
-            advice = "its mean is hardly known: merge levels or collect more"
-        elif observed < RARE * pulls:
+        else:
             code, what = (
                 "rarely-observed",
                 f"{observed / pulls:.1%} of {pulls:,} outcomes with {place} were observed",
             )
             advice = "a few rows carry a great weight: look whether they are like the others"
-        else:
-            continue
         found.append(Warning(code, f"In arm {named(arm)}, {what}; {advice}.", arm, float(observed)))
     return found
 
@@ -104,15 +103,20 @@ def _concerns(labels: Labels, beliefs: Sequence[Belief]) -> list[Warning]:
         for concern in reading.concerns()
     ]
     return [
-        Warning(concern.code, filled(concern.text, name, f"arm {named(arm)}"), arm, concern.value)
+        Warning(concern.code, _sentence(concern, name, arm, labels), arm, concern.value)
         for concern, name, arm in sorted(found, key=lambda item: item[0].rank)
     ]
+
+
+def _sentence(concern: Concern, assumption: str, arm: str, labels: Labels) -> str:
+    level = None if concern.mediator is None else labels.place(concern.mediator)
+    return filled(concern.text, assumption, f"arm {named(arm)}", level)
 
 
 def _contradicted(tests: Sequence[Test]) -> list[Warning]:
     found = []
     for test in tests:
-        if test.p_value >= DOUBTFUL:
+        if not test.contradicts or test.p_value >= DOUBTFUL:
             continue
         where = f" in arm {named(test.arm)}" if test.arm else ""
         message = (
@@ -125,7 +129,7 @@ def _contradicted(tests: Sequence[Test]) -> list[Warning]:
 
 def contradicted_by(tests: Sequence[Test]) -> set[str]:
     """Names of the assumptions that a test contradicts."""
-    return {test.assumption for test in tests if test.p_value < DOUBTFUL}
+    return {test.assumption for test in tests if test.contradicts and test.p_value < DOUBTFUL}
 
 
 def flat_prior_warnings(rankings: Sequence[Ranking], labels: Labels) -> list[Warning]:

@@ -23,7 +23,10 @@ from truant.setting import FloatArray, Setting
 
 @dataclass(frozen=True)
 class Estimate:
-    """An arm's value: the best guess, and `at(z)`, the value z standard deviations away from it."""
+    """An arm's value: the best guess, and `at(z)`, the value z standard deviations away from it.
+
+    at(0) is the mean, and at(z) never falls; where nobody can say how sure the mean is, it is NaN for all other z.
+    """
 
     mean: float
     at: Callable[[float], float] = field(repr=False)
@@ -39,6 +42,11 @@ class Estimate:
         """Half the distance from at(-1) to at(1)."""
         return (self.at(1.0) - self.at(-1.0)) / 2
 
+    @functools.cached_property
+    def has_interval(self) -> bool:
+        """Whether it can be said how sure the mean is."""
+        return math.isfinite(self.standard_error)
+
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The confidence interval at(-z), at(z) of that level."""
         if not 0 < level < 1:
@@ -46,6 +54,13 @@ class Estimate:
         z = NormalDist().inv_cdf((1 + level) / 2)
         return self.at(-z), self.at(z)
 
+
+NO_INTERVAL = Concern(
+    "no-interval",
+    "Under {assumption}, the observed outcomes of {arm} are all alike, or too few, so that nobody can say how sure its "
+    "mean is: give the range or the levels of the outcome (--range, --levels), or collect more.",
+    rank=-1,
+)
 
 # what compiled functions of a curve take, for those that are heavy
 CONTRIBUTE = NOTHING(TABLE, VECTOR, VECTOR)
@@ -169,9 +184,12 @@ class Assumption(ABC):
     def read(self, counts: Counts, arm: int, setting: Setting) -> Reading:
         """The estimate with tests and concerns; to be overridden where these share what takes long."""
         estimate = self.estimate(counts, arm, setting)
-        if not np.isfinite(estimate.standard_error):
-            raise NotIdentified("{arm} has too few observed outcomes to say how sure it is.", arm=arm)
-        return Reading(estimate, concerns=functools.partial(self.concerns, counts, arm, setting))
+
+        def concerns() -> list[Concern]:
+            found = list(self.concerns(counts, arm, setting))
+            return found if estimate.has_interval else [NO_INTERVAL, *found]
+
+        return Reading(estimate, concerns=concerns)
 
 
 def per_arm(setting: Setting, *values: Any) -> FloatArray:

@@ -24,6 +24,10 @@ GROWTH = (
     0.1  # an arm is refitted when its pulls grew by this share; .05 costs twice the time and gains nothing
 )
 
+ASYMPTOTIC = 3000  # pulls of an arm, from which on its misfit is chi-square distributed
+DRAWS = 199  # tables drawn from a fit where it is not
+SEED = 20260102
+
 
 @dataclass(frozen=True, kw_only=True)
 class ByLikelihood(Assumption):
@@ -37,6 +41,7 @@ class ByLikelihood(Assumption):
     solve : the linear solution of an arm's table.
     by_outcome : whether the outcome's being seen depends on the outcome, or on the mediator.
     without_missing_mediators : the assumption that says the same where no mediator is missing, if there is one.
+    test_remark : what to know of an answer of its test.
     missing_is_level : a missing mediator is one more level, not a hole.
     allow_unidentified : go on in spite of a misfit.
     growth : refit an arm when its pulls grew by this share.
@@ -51,6 +56,7 @@ class ByLikelihood(Assumption):
     solve: Callable[[FloatArray, FloatArray], LinearSolution] = field(repr=False)
     by_outcome: bool
     without_missing_mediators: str = field(default="", repr=False)
+    test_remark: str = field(default="", repr=False)
     missing_is_level: bool = False
     allow_unidentified: bool = False
     growth: float = GROWTH
@@ -154,10 +160,20 @@ class ByLikelihood(Assumption):
         freedom = self.freedom(table.shape[0] - 1, table.shape[1] - 1)
         if freedom <= 0:
             return NoTest("it has as many free numbers as the table has cells, so that any table fits it")
-        used = table[table > 0]
-        saturated = float(np.sum(used * np.log(used / table.sum())))
-        statistic = max(2 * (saturated - fit.log_likelihood), 0.0)
-        return ChiSquare("Do the observed shares fit the assumption?", statistic, freedom, arm)
+        statistic = fit.misfit()
+        null: tuple[float, ...] = ()
+        if (
+            table.sum() < ASYMPTOTIC and statistic > freedom
+        ):  # below its mean it cannot contradict, however it is spread
+            null = fit.drawn_misfits(DRAWS, SEED)
+        return ChiSquare(
+            "Do the observed shares fit the assumption?",
+            statistic,
+            freedom,
+            arm,
+            null,
+            remark=self.test_remark,
+        )
 
     def _table(self, counts: Counts, arm: int) -> FloatArray:
         """The arm's table, with at least one outcome seen."""

@@ -7,9 +7,10 @@ import functools
 import numpy as np
 
 from truant.assumptions.likelihood import REPORTING, copy, size, work_size
-from truant.assumptions.maximum import fit, mean_outcome, number_of_starts, start
+from truant.assumptions.maximum import fit, maximise, mean_outcome, number_of_starts, start
 from truant.assumptions.profile import first_guess, limit, profile
 from truant.compile import entry
+from truant.counts import cell_probabilities
 from truant.setting import FloatArray
 
 # Around an ordinary (quadratic) maximum, log likelihoods within TIE of it have means within sqrt(2 TIE) = .045
@@ -67,6 +68,23 @@ def exact_profile(
     out, rest = work[: len(best)], work[len(best) :]
     copy(out, best)
     return profile(C, levels, by_outcome, u, best, REPORTING, out, rest)
+
+
+@entry
+def exact_maxima(
+    tables: FloatArray,
+    levels: FloatArray,
+    by_outcome: bool,
+    theta: FloatArray,
+    values: FloatArray,
+    work: FloatArray,
+) -> None:
+    """Log L of many tables at their maxima, from `theta` (that they were drawn with) and from the flat start."""
+    trial, rest = work[: len(theta)], work[len(theta) :]
+    for k in range(len(tables)):
+        C = tables[k]
+        copy(trial, theta)
+        values[k] = maximise(C, levels, by_outcome, trial, REPORTING, np.nan, 1, True, rest)
 
 
 class LikelihoodFit:
@@ -130,6 +148,31 @@ class LikelihoodFit:
         work = self._work()
         return float(exact_profile(self.table, self.levels, self.by_outcome, float(u), self.theta, work))
 
+    def misfit(self) -> float:
+        """2 (l_saturated - l_max): how much likelier the free table is."""
+        return max(2 * (_saturated(self.table) - self.log_likelihood), 0.0)
+
+    def drawn_misfits(self, draws: int, seed: int) -> tuple[float, ...]:
+        """The same for tables drawn from this fit, with as many pulls."""
+        g, q = self.observation, self.mediator_observation
+        o = g[None, :] if self.by_outcome else g[:, None]
+        if self.table[-1].sum() == 0:
+            q = np.ones_like(q)
+        o = np.broadcast_to(o, self.joint.shape)
+        cells = cell_probabilities(self.joint[None], o[None], q[None])[0]
+        rng = np.random.default_rng(seed)
+        drawn = rng.multinomial(int(self.table.sum()), cells.ravel() / cells.sum(), draws)
+        tables = np.ascontiguousarray(drawn.reshape(draws, *cells.shape), np.float64)
+        values = np.empty(draws)
+        exact_maxima(tables, self.levels, self.by_outcome, self.theta, values, self._work())
+        return tuple(max(2 * (_saturated(C) - value), 0.0) for C, value in zip(tables, values, strict=True))
+
     def _work(self) -> FloatArray:
         K, L = self.table.shape[0] - 1, self.table.shape[1] - 1
         return np.empty(len(self.theta) + work_size(K, L, self.by_outcome))
+
+
+def _saturated(table: FloatArray) -> float:
+    """Log L of the free table."""
+    used = table[table > 0]
+    return float(np.sum(used * np.log(used / table.sum())))

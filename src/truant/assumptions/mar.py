@@ -15,7 +15,7 @@ from truant.assumptions.arm_tables import ArmTables
 from truant.assumptions.assumption import Assumption, Curve, Estimate
 from truant.assumptions.borrowing import borrowing_curve
 from truant.assumptions.cells import Cells
-from truant.assumptions.evidence import NoTest
+from truant.assumptions.evidence import Concern, NoTest
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified, unknown
 from truant.setting import FloatArray, Setting, finite, positive_number, probabilities, share, switch
@@ -79,16 +79,11 @@ class Mar(Assumption):
         return borrowing_curve(setting, self.kappa, self.floor, setting.mediators + 1, shares)
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
-        """sum_m p_m mu_m with its influence-function variance, or another estimator of the same."""
+        """sum_m p_m mu_m with the curve of its first three moments, or another estimator of the same."""
         self.check(setting)
-        counts = counts.real()
-        cells = Cells.of(counts, arm)
-        if self.known:
-            p = setting.mediator_probabilities
-            assert p is not None
-            return cells.plug_in(np.append(p[arm], 0.0))
-        if self.estimator == "plug-in":
-            return cells.plug_in()
+        cells = Cells.of(counts, arm, setting)
+        if self.known or self.estimator == "plug-in":
+            return cells.plug_in(self._known_shares(arm, setting))
         gamma = _row("observation_probabilities", self.observation_probabilities, arm, cells)
         if gamma is not None:
             probabilities("observation_probabilities", gamma, positive=True)
@@ -100,6 +95,20 @@ class Mar(Assumption):
     def tests(self, counts: Counts, setting: Setting) -> list[NoTest]:
         """None: the outcomes that it is about are never seen."""
         return [NoTest("what is missing within a mediator level is never seen")]
+
+    def concerns(self, counts: Counts, arm: int, setting: Setting) -> list[Concern]:
+        """Levels without an outcome, few outcomes, or outcomes too skewed for the interval."""
+        if self.observation_probabilities is not None and self.estimator != "plug-in":
+            return []  # the interval is that of given weights
+        return Cells.of(counts, arm, setting).concerns(self._known_shares(arm, setting))
+
+    def _known_shares(self, arm: int, setting: Setting) -> FloatArray | None:
+        """P(M|a) with a last entry for missing mediators; None if it is to be estimated."""
+        if not self.known:
+            return None
+        p = setting.mediator_probabilities
+        assert p is not None
+        return np.append(p[arm], 0.0)
 
     def efficient_variance(self, tables: ArmTables) -> float:
         """sum_m p_m s_m^2 / gamma_m + Var(mu_M); without the last term if P(M|a) is known."""

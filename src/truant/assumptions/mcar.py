@@ -12,7 +12,14 @@ import numpy as np
 
 from truant.assumptions.arm_tables import ArmTables
 from truant.assumptions.assumption import CONTRIBUTE, KNOWN, SCORE_ARM, Assumption, Curve, Estimate
-from truant.assumptions.evidence import ChiSquare, independence, observed_and_missing
+from truant.assumptions.cells import Cells
+from truant.assumptions.evidence import (
+    ChiSquare,
+    Concern,
+    drawn_statistics,
+    independence,
+    observed_and_missing,
+)
 from truant.assumptions.robust import (
     CENTRE,
     FIRST_PULLS,
@@ -67,23 +74,41 @@ class Mcar(Assumption):
         )
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
-        """S/n, with variance s^2/n."""
-        counts = counts.real()
-        n, total, squares = counts.table[arm].sum(axis=0)[[OBSERVED, SUM, SQUARES]]
-        if n == 0:
+        """S/n; its variance is s^2/n."""
+        return self._cell(counts, arm, setting).plug_in()
+
+    def concerns(self, counts: Counts, arm: int, setting: Setting) -> list[Concern]:
+        """Few outcomes, or outcomes too skewed for the interval."""
+        return self._cell(counts, arm, setting).concerns()
+
+    def _cell(self, counts: Counts, arm: int, setting: Setting) -> Cells:
+        """All outcomes of the arm as one cell, with at least one observed."""
+        cell = Cells.of(counts, arm, setting, "mcar", together=True)
+        if cell.observed.sum() == 0:
             raise NotIdentified("none of the outcomes of {arm} was observed.", arm=arm, assumption="mcar")
-        variance = (squares - total**2 / n) / (n - 1) if n > 1 else np.inf
-        return Estimate.normal(counts.centre + total / n, max(variance, 0.0) / n)
+        return cell
 
     def tests(self, counts: Counts, setting: Setting) -> list[ChiSquare]:
-        """Shares of missing outcomes are equal: everywhere, and (all that the weaker form says) within an arm."""
+        """Within an arm, all mediator levels have equal shares of missing outcomes.
+
+        That arms differ is no contradiction: given the arm, its mean of the observed is right all the same.
+        """
         seen = observed_and_missing(counts)
-        overall = independence(seen.reshape(-1, 2))
-        within = np.sum([independence(arm) for arm in seen], axis=0)
+        arms = seen.sum(axis=1)
+        statistic, freedom = np.sum([independence(arm) for arm in seen], axis=0)
         return [
-            ChiSquare("Is the outcome as often missing in every arm and mediator level?", *overall),
             ChiSquare(
-                "Is it as often missing in every mediator level of an arm?", float(within[0]), int(within[1])
+                "Is the outcome as often missing in every arm?",
+                *independence(arms),
+                null=drawn_statistics([arms]),
+                contradicts=False,
+                remark="A difference between arms alone does not contradict mcar.",
+            ),
+            ChiSquare(
+                "Is it as often missing in every mediator level of an arm?",
+                float(statistic),
+                int(freedom),
+                null=drawn_statistics(seen),
             ),
         ]
 

@@ -17,7 +17,9 @@ from truant.assumptions.borrowing import borrowing_curve
 from truant.assumptions.cells import Cells
 from truant.assumptions.evidence import (
     ChiSquare,
+    Concern,
     SameAs,
+    drawn_statistics,
     independence,
     observed_and_missing,
     without_missing_mediators,
@@ -49,13 +51,23 @@ class MediatorMar(Assumption):
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """sum_m p_m mu_m, p_m the share among pulls with the mediator seen."""
-        return Cells.of(counts.real(), arm, "mediator-mar", seen_mediators_only=True).plug_in()
+        return self._cells(counts, arm, setting).plug_in()
+
+    def concerns(self, counts: Counts, arm: int, setting: Setting) -> list[Concern]:
+        """As those of `mar`."""
+        return self._cells(counts, arm, setting).concerns()
+
+    def _cells(self, counts: Counts, arm: int, setting: Setting) -> Cells:
+        return Cells.of(counts, arm, setting, "mediator-mar", seen_mediators_only=True)
 
     def tests(self, counts: Counts, setting: Setting) -> list[ChiSquare]:
         """Its strong form: whether the mediator is seen says nothing about whether the outcome is."""
         question = "Is the mediator as often missing whether or not the outcome is?"
         tables = [np.stack([arm[:-1].sum(axis=0), arm[-1]]) for arm in observed_and_missing(counts)]
-        return [ChiSquare(question, *independence(table), arm) for arm, table in enumerate(tables)]
+        return [
+            ChiSquare(question, *independence(table), arm, drawn_statistics([table]))
+            for arm, table in enumerate(tables)
+        ]
 
     def same_as(self, counts: Counts) -> SameAs | None:
         """`mar`, if no mediator is missing."""

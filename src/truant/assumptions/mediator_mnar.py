@@ -31,6 +31,7 @@ def mediator_mnar(allow_unidentified: bool = False, growth: float = GROWTH) -> B
         score_arm=score_arm,
         solve=solve_mediator_mnar,
         by_outcome=False,
+        test_remark="It hardly notices outcomes that are missing because of their value: passing it says little.",
         allow_unidentified=allow_unidentified,
         growth=growth,
     )

@@ -1,0 +1,125 @@
+"""Coverage of 95% intervals in unkind worlds, with and without a warning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from research.markdown import table, verdict, yes
+from research.sources import assumption_modules
+from research.validation.unkind_tables import INTERVAL_WARNINGS, LIKELIHOODS, unkind_tables
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
+BAND = (0.92, 0.975)
+FALSE_ALARMS = 0.1  # most warnings in a world whose intervals hold
+SIZES = (100, 300, 2000)
+FEW = 20  # tables, below which a share is not judged
+OFTEN, RARELY, LOW = [0.2, 1.0], [0.05, 0.15], [0.05, 1.0]  # chances of being observed, uniform
+COLUMNS = (
+    *("assumption", "outcome", "K", "observed", "rows", "all tables", "without a warning"),
+    *("warned", "no interval", "empty level", "agrees"),
+)
+WORLDS: list[tuple[str, str, int, list[float]]] = [
+    ("mcar", "normal", 1, RARELY),
+    ("mcar", "lognormal, sigma 1.6", 1, OFTEN),
+    ("mcar", "97% zeros, the rest nearly equal", 1, OFTEN),
+    ("mcar", "97% zeros, the rest lognormal, sigma 1.2", 1, OFTEN),
+    ("mcar", "rate near .02", 1, OFTEN),
+    ("mar", "normal", 2, RARELY),
+    ("mar", "normal", 6, LOW),
+    ("mar", "exponential", 3, LOW),
+    ("mar", "lognormal, sigma 1", 3, RARELY),
+    ("mar", "lognormal, sigma 1.6", 4, OFTEN),
+    ("mar", "lognormal, sigma 1.6", 2, RARELY),
+    ("mar", "97% zeros, the rest lognormal, sigma 1.2", 2, OFTEN),
+    ("mar", "rate near .3", 6, LOW),
+    ("mar", "rate near .3", 3, RARELY),
+    ("mar", "rate near .02", 3, OFTEN),
+    ("mar-known", "exponential", 3, LOW),
+    ("mar-known", "lognormal, sigma 1.6", 3, OFTEN),
+    ("mediator-mar", "lognormal, sigma 1", 3, LOW),
+    ("mediator-mar", "rate near .02", 2, OFTEN),
+    ("mnar", "plain levels", 2, LOW),
+    ("mnar", "plain levels", 4, LOW),
+    ("mnar", "skewed levels", 3, OFTEN),
+    ("mediator-mnar", "plain levels", 3, LOW),
+    ("mediator-mnar", "skewed levels", 3, OFTEN),
+    ("both-mnar", "plain levels", 2, LOW),
+    ("both-mnar", "plain levels", 3, OFTEN),
+]
+
+
+def section(bench: Workbench) -> list[str]:
+    many, few = bench.size(2000, 20), bench.size(200, 4)
+    rows = []
+    for name, outcome, K, gamma in WORLDS:
+        replications = few if name in LIKELIHOODS else many
+        for n in SIZES:
+            found = bench.piece(
+                unkind_tables,
+                assumption_modules(name),
+                assumption=name,
+                outcome=outcome,
+                K=K,
+                gamma=gamma,
+                rows=n,
+                replications=replications,
+            )
+            rows.append(
+                [f"`{name}`", outcome, str(K), f"{gamma[0]:g}-{gamma[1]:g}", f"{n:,}", *judged(found)]
+            )
+    error = np.sqrt(0.95 * 0.05)
+    return [
+        "## Coverage of 95% intervals in unkind worlds",
+        f"Each table is one arm of a new world: K mediator levels with their own shares, means and chances of being "
+        f"observed, which are uniform between the two numbers. {many:,} tables in each row, {few:,} of the assumptions "
+        f"that are fitted by likelihood; the standard error of a coverage of .95 is {error / np.sqrt(many):.3f} and "
+        f"{error / np.sqrt(few):.3f}. *Warned*: `skewed` or `thin-cell`, which say that the interval may not hold. *No "
+        "interval*: all outcomes alike without a known range, or a mediator level without an observed outcome and "
+        "without a known range, which an analyst is told to merge. *Empty level*: the same with a known range, whose "
+        "share of the range is added to the interval; these count as unwarned. A row agrees if the coverage of the "
+        f"tables without a warning is between {BAND[0]} and {BAND[1]}, up to three standard errors, and if "
+        f"warnings are at most {FALSE_ALARMS:.0%} where the coverage of all tables is in this band. "
+        f"{verdict([row[-1] for row in rows], 'rows')}",
+        table(
+            COLUMNS,
+            rows,
+        ),
+    ]
+
+
+def judged(found: list[list[Any]]) -> list[str]:
+    """Coverage of all tables and of those without a warning, shares, and whether they keep the promise."""
+    total = len(found)
+    having = [(held, bool(INTERVAL_WARNINGS & set(codes))) for held, codes in found if held is not None]
+    everywhere = [held for held, _ in having]
+    unwarned = [held for held, warned in having if not warned]
+    warned = 1 - len(unwarned) / max(len(having), 1)
+    empty = sum(held is not None and "empty-cell" in codes for held, codes in found) / total
+    return [
+        _share(everywhere),
+        _share(unwarned),
+        f"{warned:.1%}",
+        f"{1 - len(having) / total:.1%}",
+        f"{empty:.1%}",
+        yes(in_band(unwarned) and (warned <= FALSE_ALARMS or not _strictly(everywhere))),
+    ]
+
+
+def in_band(held: list[bool]) -> bool:
+    """Whether a coverage is in the band, up to three standard errors; too few tables are not judged."""
+    if len(held) < FEW:
+        return True
+    share, error = float(np.mean(held)), 3 * np.sqrt(0.95 * 0.05 / len(held))
+    return bool(BAND[0] - error <= share <= BAND[1] + error)
+
+
+def _strictly(held: list[bool]) -> bool:
+    return len(held) >= FEW and bool(BAND[0] <= np.mean(held) <= BAND[1])
+
+
+def _share(held: list[bool]) -> str:
+    return f"{np.mean(held):.3f}" if len(held) >= FEW else "-"

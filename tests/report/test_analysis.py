@@ -10,7 +10,16 @@ import pytest
 import truant
 from tests.analyses import HOSTILE, TABLE, binary, real
 from tests.browser import drawn_page, needs_browser
-from truant.analysis.words import Figures, chance, p_value, percent, tipping_sentence, verdict_sentence
+from tests.report.test_in_browser import mails
+from truant.analysis.words import (
+    CHANCES_NOTE,
+    Figures,
+    chance,
+    p_value,
+    percent,
+    tipping_sentence,
+    verdict_sentence,
+)
 from truant.charts import DARK
 from truant.charts.style import INK
 from truant.errors import InvalidValue
@@ -203,6 +212,38 @@ def test_of_many_arms_the_best_are_drawn_and_all_are_listed():
     assert "Drawn are 12 of 40 arms: each assumption's winner and those with the highest means." in page.text
     assert "Drawn are 30 of 40 arms" in page.text  # of the heat map
     assert len(page.tables[1]) == 41
+
+
+def test_doubts_about_the_probability_stand_below_it():
+    analysis = mails(arms=20, n=3000, assume=["mcar", "mar"])
+    doubts = [warning.message for warning in analysis.warnings if warning.code == "flat-prior"]
+    assert doubts
+    page = Page(analysis_page(analysis, title="Many"))
+    start = page.text.index("Probability of being the best arm")
+    below = page.text[start : page.text.index("What each assumption forbids")]
+    assert CHANCES_NOTE in below
+    for doubt in doubts:
+        assert doubt in below
+
+
+def test_axes_have_the_names_of_the_user():
+    rows = {
+        "mail": ["old", "new"] * 60,
+        "opened": [("no", "yes")[i // 2 % 2] for i in range(120)],
+        "sold": [(i * i // 3) % 2 if i % 7 else None for i in range(120)],
+    }
+    result = truant.analyze(rows, arm="mail", outcome="sold", mediator="opened")
+    _, charts = shown_analysis(result.analysis)
+    specs = {chart.id: json.dumps(chart.spec) for chart in charts}
+    assert '"title": "mean of sold"' in specs["estimates"]
+    assert '"title": "mean of sold"' in specs["tipping-0"]
+    assert '"title": "opened"' in specs["missing"]
+    order = [arm.arm for arm in result.analysis.sorted_arms]
+    assert f'"sort": {json.dumps(order)}' in specs["missing"]
+    page = Page(analysis_page(result.analysis, title="x"))
+    assert [row[0] for row in page.tables[1][1:]] == order
+    assert "higher 'sold' is better" in page.text.partition("Clear winner")[0]
+    assert "of 'sold'" in page.text
 
 
 def test_no_missing_outcomes_and_no_control():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from truant.analysis import Analysis
-from truant.analysis.collection_words import collection_sentences
+from truant.analysis.collection_words import collection_sentences, value_sentences
 from truant.analysis.words import (
     CHANCES_NOTE,
     KIND_TITLES,
@@ -62,7 +62,8 @@ def heading(analysis: Analysis, about: Sequence[str]) -> dict[str, Any]:
     """Which way is better, by itself, and the lines below the title, with how the rows were collected among them."""
     direction = direction_sentence(analysis)
     lines = [line for line in about if line != direction]
-    lines += [line for line in collection_sentences(analysis.collection) if line not in lines]
+    own = [*collection_sentences(analysis.collection), *value_sentences(analysis)]
+    lines += [line for line in own if line not in lines]
     return {"direction": direction, "minimize": analysis.minimize, "about": lines}
 
 

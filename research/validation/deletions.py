@@ -14,7 +14,6 @@ from truant.counts import Counts
 from truant.setting import FloatArray, IntArray, Setting
 
 ASSUMPTIONS = ("mcar", "mar", "mnar")
-CLEAR = 0.95  # probability of being the best that makes a winner clear
 DOUBTFUL = 0.05  # p-values below which a test contradicts
 CONCERNS = ("linear-infeasible", "ill-conditioned", "flat-likelihood")
 MECHANISMS = ("mcar", "mar", "mnar", "mediator and outcome")
@@ -55,7 +54,12 @@ def _replication(item: tuple[str, str, int]) -> dict[str, Any]:
     outcomes = np.where(seen, data.outcomes[rows], np.nan)
     analysis = analysed(data, data.arms[rows], data.mediators[rows], outcomes)
     found = {assumption: _judged(analysis, assumption, data) for assumption in ASSUMPTIONS}
-    return {"assumptions": found, "wrong": names_wrong_arm(analysis, found, data)}
+    verdict = analysis.verdict
+    return {
+        "assumptions": found,
+        "verdict": verdict.kind,
+        "right": verdict.arm == data.labels.arms[data.best],
+    }
 
 
 def analysed(data: Complete, arms: IntArray, mediators: IntArray, outcomes: FloatArray) -> Analysis:
@@ -107,14 +111,3 @@ def _judged(analysis: Analysis, assumption: str, data: Complete) -> dict[str, An
         "contradicted": bool(contradicted),
         "flagged": bool(contradicted or warned),
     }
-
-
-def names_wrong_arm(analysis: Analysis, found: dict[str, dict[str, Any] | None], data: Complete) -> bool:
-    """Whether every assumption that is not contradicted names the same wrong arm with a probability of at least .95."""
-    left = [name for name, one in found.items() if one is not None and not one["contradicted"]]
-    winners = {analysis.winner[name] for name in left}
-    best = data.labels.arms[data.best]
-    chances = [
-        arm.estimates[name].probability_best for arm in analysis.arms for name in left if arm.arm in winners
-    ]
-    return len(winners) == 1 and best not in winners and min(chances) >= CLEAR

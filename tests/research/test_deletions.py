@@ -61,7 +61,27 @@ def test_what_decides_is_what_the_mechanism_says(name, mechanism):
 
 def test_a_row_judges_only_what_holds():
     one = {"errors": [1.0, 0.0, 0.0], "held": [False, True, True], "contradicted": True, "flagged": True}
-    found = [{"assumptions": {"mcar": one, "mar": None, "mnar": one}, "wrong": False}] * 4
+    found = [{"assumptions": {"mcar": one, "mar": None, "mnar": one}}] * 4
     assert semi_synthetic.row("colon", "mnar", "mnar", found)[-1] == "**no**"
     assert semi_synthetic.row("colon", "mar", "mnar", found)[-1] == "-"
     assert semi_synthetic.row("colon", "mar", "mar", found)[-2:] == ["100%", "-"]
+
+
+def test_verdicts_are_told_apart():
+    kinds = [("clear", True), ("clear", False), ("depends", False), ("unsettled", True)]
+    found = [{"verdict": kind, "right": right} for kind, right in kinds] + [
+        {"verdict": "clear", "right": True}
+    ]
+    shares = [float(share.split(" ")[0]) for share in semi_synthetic.shares_of_verdicts(found)]
+    assert shares == [0.4, 0.2, 0.2, 0.2]
+
+
+def test_coverage_below_the_band_is_named():
+    def cells(holds, best):
+        return ["STAR", "mar", "`mar`", holds, "-", "0.95 ± 0.01", best, "-", "-", "0%", "yes"]
+
+    rows = [cells("yes", "0.930 ± 0.020"), cells("no", "0.100 ± 0.020")]
+    assert (
+        semi_synthetic.below_the_band(rows) == "No assumption that holds covers the best arm less than .92."
+    )
+    assert "STAR, mar, `mar`: 0.884." in semi_synthetic.below_the_band([*rows, cells("yes", "0.884 ± 0.020")])

@@ -23,7 +23,7 @@ CASES = (
     ("mnar-clear", "mnar-ucb"),
 )
 LEAST = 0.93
-REPLAYS = 300
+REPLAYS = 200
 COLUMNS = {"best": "best arm", "others": "other arms"}
 NAMES = {"plain": "plain", "replayed": "replayed", "sequence": "confidence sequence"}
 
@@ -66,7 +66,7 @@ def section(bench: Workbench) -> list[str]:
 
 def case_rows(bench: Workbench, world: str, policy: str, horizon: int) -> list[list[str]]:
     """A row for each kind of interval."""
-    runs = bench.size(30 if "mnar" in policy else 120, 4)
+    runs = bench.size(16 if "mnar" in policy else 80, 4)
     found = bench.piece(
         calibrated_runs,
         policy_modules(policy) | world_modules(world),
@@ -109,7 +109,7 @@ def check_rows(bench: Workbench) -> list[list[str]]:
             policy=policy,
             world=world,
             horizon=bench.size(2_000, 300),
-            runs=bench.size(12, 2),
+            runs=bench.size(10, 2),
             replays=bench.size(REPLAYS, 200),
             seed=SEED,
         )

@@ -204,6 +204,11 @@ SIMULATE = [
     (["--seed", "-1"], {"seed": -1}, "seed must be a whole number of at least 0, got -1."),
     (["--seed", "1e30"], {"seed": 1e30}, "seed must be at most 1,000,000,000,000,000, got 1e+30."),
     (["--delay", "99"], {"delay": 99}, "delay must be at most the horizon, 10 rounds, got 99."),
+    (
+        ["--intervals", "--runs", "0"],
+        {"intervals": True, "runs": 0},
+        "runs must be a whole number of at least 1",
+    ),
     (["--threads", "x"], {"threads": "x"}, "threads must be a whole number, got 'x'."),
     (["--set", "gama=1"], {"parameters": {"gama": 1}}, "Unknown parameter of world 'mcar': 'gama'; did you"),
     (["--set", "gamma=2"], {"parameters": {"gamma": 2}}, "gamma must be in (0, 1], got 2."),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,12 +46,21 @@ class Replays:
     rows: int
     stop: IntArray  # its first number ends all runs when it is no longer 0
     tick: Callable[[], None]  # called after each replay
+    delay: int = 0  # rounds after which an outcome entered the counts
+
+    def on(self, counts: Counts) -> Replays:
+        """The same for a log of such counts: real sums of levels are replayed as real outcomes."""
+        if counts.levels is not None or self.setting.levels is None:
+            return self
+        return replace(self, setting=replace(self.setting, levels=None))
 
     def counts(self, path: Path, at: FloatArray, seed: np.random.SeedSequence) -> Counts:
         """The counts at the end of one replay."""
         world = path.world(at)
         rng = np.random.Generator(np.random.SFC64(seed))
-        ended = play(self.policy, world, rng, self.horizon, np.array([self.rows]), stop=self.stop)
+        ended = play(
+            self.policy, world, rng, self.horizon, np.array([self.rows]), stop=self.stop, delay=self.delay
+        )
         if not ended.finished:
             raise KeyboardInterrupt
         assert ended.counts is not None
@@ -63,6 +72,7 @@ class Neighbourhood:
     """The path of worlds near a log, and where on it the curves of the log are."""
 
     def __init__(self, replays: Replays, counts: Counts, targets: Sequence[Target]) -> None:
+        replays = replays.on(counts)
         setting = replays.setting
         self.replays, self.targets = replays, targets
         curves = [

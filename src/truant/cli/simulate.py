@@ -64,6 +64,11 @@ def _complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) 
     help="Rounds after which an outcome becomes known.",
 )
 @click.option("--minimize", is_flag=True, help="Lower outcomes are better: costs, churn, deaths.")
+@click.option(
+    "--intervals",
+    is_flag=True,
+    help="95% intervals of the means, calibrated by replaying each run; takes long.",
+)
 @click.option("--threads", type=integer, default=None, help="[default: all cores]")
 @click.option(
     "--chart", type=click.Path(path_type=str), help="Write a chart: .png, .svg or interactive .html."
@@ -80,6 +85,7 @@ def simulate(
     settings: tuple[str, ...],
     delay: int,
     minimize: bool,
+    intervals: bool,
     threads: int | None,
     chart: str | None,
     log: bool,
@@ -110,6 +116,7 @@ def simulate(
             delay=delay,
             minimize=minimize,
             estimates=out is not None,  # only the file shows them
+            intervals=intervals,
         )
     except KeyboardInterrupt:
         exit_stopped("Stopped before the first run was finished; there is nothing to show.")

@@ -49,6 +49,7 @@ class Simulation:
     estimates : (P, R, arms) final estimate of each arm's mean, NaN where there is none.
     means : (R, arms) true means.
     nanoseconds : (P, R) CPU time of the loop.
+    low, high : (P, R, arms) ends of calibrated 95% intervals, NaN where there are none; None unless asked for.
     inputs : paths of the files that the world was read from, which `save` refuses to write; not saved.
     """
 
@@ -63,6 +64,8 @@ class Simulation:
     estimates: FloatArray
     means: FloatArray
     nanoseconds: FloatArray
+    low: FloatArray | None = None
+    high: FloatArray | None = None
     delay: int = 0
     minimize: bool = False
     inputs: tuple[str, ...] = ()
@@ -81,7 +84,10 @@ class Simulation:
             if np.any(np.abs(numbers) > LARGEST):
                 raise InvalidValue(f"{name} must be at most {LARGEST:,}, got {np.abs(numbers).max():g}.")
             setattr(self, name, np.atleast_1d(numbers).astype(np.int64))
-        for name in ("regret", "estimates", "means", "nanoseconds"):
+        if (self.low is None) != (self.high is None):
+            raise InvalidValue("low and high are the two ends of intervals; give both or none.")
+        ends = () if self.low is None else ("low", "high")
+        for name in ("regret", "estimates", "means", "nanoseconds", *ends):
             setattr(self, name, as_numbers(name, getattr(self, name)))
         if self.means.ndim != 2 or self.means.size == 0 or not self.policies:
             raise InvalidValue(
@@ -95,7 +101,7 @@ class Simulation:
             raise InvalidValue(f"rounds must contain half of the horizon, {self._half}.")
         cells = (len(self.policies), self.runs)
         shapes = {"regret": (*cells, len(self.rounds)), "nanoseconds": cells}
-        shapes |= dict.fromkeys(("pulls", "estimates"), (*cells, self.means.shape[1]))
+        shapes |= dict.fromkeys(("pulls", "estimates", *ends), (*cells, self.means.shape[1]))
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
                 raise InvalidValue(f"{name} must have shape {shape}, got {getattr(self, name).shape}.")
@@ -120,6 +126,17 @@ class Simulation:
         """Share of the pulls that went to a best arm, shape (P, R)."""
         share: FloatArray = (self.pulls * self.best).sum(axis=2) / self.pulls.sum(axis=2)
         return share
+
+    @property
+    def coverage(self) -> FloatArray | None:
+        """Share of the intervals of each policy that hold the true mean, NaN without any; None unless asked for."""
+        if self.low is None or self.high is None:
+            return None
+        known = np.isfinite(self.low) & np.isfinite(self.high)
+        held = known & (self.low <= self.means) & (self.means <= self.high)
+        count = known.sum(axis=(1, 2))
+        out = np.full(len(count), np.nan)
+        return np.asarray(np.divide(held.sum(axis=(1, 2)), count, out=out, where=count > 0))
 
     @property
     def _half(self) -> int:
@@ -148,6 +165,7 @@ class Simulation:
                     "best_arm_share": row["best_arm_share"],
                     "nanoseconds_per_round": row["nanoseconds_per_round"],
                 }
+                | ({} if self.coverage is None else {"interval_coverage": row["interval_coverage"]})
                 for row in self.table().to_pylist()
             ],
         }
@@ -170,6 +188,8 @@ class Simulation:
             "difference_mean": difference_mean,
             "difference_se": difference_se,
         }
+        if self.coverage is not None:
+            columns["interval_coverage"] = self.coverage
         return make_table(columns)
 
     def curves(self) -> pa.Table:
@@ -184,11 +204,15 @@ class Simulation:
         return _tidy(places, {"regret": self.regret})
 
     def arms(self) -> pa.Table:
-        """One row per policy, run and arm: its pulls, true mean and final estimate."""
+        """One row per policy, run and arm: its pulls, true mean, final estimate and interval, if there are any."""
         means = np.broadcast_to(self.means, self.pulls.shape)
         arms = np.arange(self.means.shape[1])
         places = {"policy": self.policies, "run": np.arange(self.runs), "arm": arms}
-        return _tidy(places, {"pulls": self.pulls, "mean": means, "estimate": self.estimates})
+        columns: dict[str, FloatArray | IntArray] = {"pulls": self.pulls, "mean": means}
+        columns["estimate"] = self.estimates
+        if self.low is not None and self.high is not None:
+            columns |= {"low": self.low, "high": self.high}
+        return _tidy(places, columns)
 
     def chart(self, *, log: bool = False, width: int = 560, height: int = 340) -> alt.LayerChart:
         """Mean regret over rounds with a band of ±1 sd; `log` for a logarithmic y axis."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from truant.analysis.run_intervals import run_intervals
 from truant.errors import InvalidValue
 from truant.files import named_files
 from truant.lab.result import Simulation
@@ -34,6 +35,7 @@ def simulate(
     delay: int = 0,
     minimize: bool = False,
     estimates: bool = True,
+    intervals: bool = False,
     progress: bool | Callable[[float], None] | None = None,
 ) -> Simulation:
     """Run policies in a world and note their regret.
@@ -51,6 +53,8 @@ def simulate(
     minimize : less is better: the best arm has the lowest mean. False: as the world says.
     estimates : compute each policy's final estimates of the means, which takes time under `mnar` and its kin;
         False: they are NaN.
+    intervals : compute 95% intervals of the means, calibrated by replaying each run 200 times, which takes as long as
+        that; NaN for oracles.
     progress : show a progress bar; by default if standard error is a terminal. Or a function, which is told
         the share that is done, now and then.
 
@@ -66,7 +70,8 @@ def simulate(
         for policy in plan.policies:
             first = plan.instance(0)
             play(policy, first, plan.generator(0), plan.horizon, np.array([1]), delay=plan.delay)
-    results = _play_all(plan, runs, threads, switch("estimates", estimates), progress)
+    wanted = Wanted(switch("estimates", estimates), switch("intervals", intervals))
+    results = _play_all(plan, runs, threads, wanted, progress)
     finished = [run for run in results if run]
     if not finished:
         raise KeyboardInterrupt
@@ -84,6 +89,7 @@ def simulate(
         estimates=_gather(finished, _estimates),
         means=np.stack([run[0].means for run in finished]),
         nanoseconds=_gather(finished, lambda result: np.array(result.nanoseconds)),
+        **_interval_ends(finished, intervals),
         inputs=_inputs(plan.world),
     )
 
@@ -136,19 +142,30 @@ def _listed(policies: object) -> list[Policy | Spec | str]:
     return listed
 
 
+class Wanted(NamedTuple):
+    """What is computed at the end of each run."""
+
+    estimates: bool
+    intervals: bool
+
+
 def _run_one(
-    plan: Plan, run: int, number: int, estimates: bool, progress: IntArray, stop: IntArray
+    plan: Plan, run: int, number: int, wanted: Wanted, progress: IntArray, stop: IntArray
 ) -> RunResult:
     """One run of one policy; the counts are dropped, as those of many runs would fill the memory."""
     policy, world = plan.policies[number], plan.instance(run)
     ended = play(policy, world, plan.generator(run), plan.horizon, plan.rounds, progress, stop, plan.delay)
-    if estimates and ended.finished:
+    if wanted.intervals and ended.finished and ended.counts is not None:
+        seed = plan.seed + 1 + run
+        ends = run_intervals(policy, ended.counts, world.setting, plan.horizon, plan.delay, seed, stop)
+        ended = ended._replace(intervals=ends)
+    if wanted.estimates and ended.finished:
         return ended.estimated(policy, world.setting)
     return ended._replace(counts=None)
 
 
 def _play_all(
-    plan: Plan, runs: int, threads: int, estimates: bool, progress: bool | Callable[[float], None] | None
+    plan: Plan, runs: int, threads: int, wanted: Wanted, progress: bool | Callable[[float], None] | None
 ) -> list[list[RunResult]]:
     """The results of each run, by policy; an empty list for a run that was not finished."""
     count = len(plan.policies)
@@ -158,12 +175,14 @@ def _play_all(
     with ThreadPoolExecutor(threads) as pool, progress_bar("simulating", progress) as show:
         try:
             for run in range(runs):
-                of_run = [(p, estimates, ticks[run, p], stop) for p in range(count)]
+                of_run = [(p, wanted, ticks[run, p], stop) for p in range(count)]
                 futures.append([pool.submit(_run_one, plan, run, *arguments) for arguments in of_run])
             waiting = {future for row in futures for future in row}
             while waiting:
                 done, waiting = wait(waiting, timeout=0.1, return_when="FIRST_EXCEPTION")
-                show(float(ticks.sum()) / (ticks.size * len(plan.rounds)))
+                played = float(ticks.sum()) / (ticks.size * len(plan.rounds))
+                # replays take nearly all the time
+                show(1 - len(waiting) / (runs * count) if wanted.intervals else played)
                 for future in done:
                     future.result()  # an error in one run is an error of all
         except KeyboardInterrupt:
@@ -196,6 +215,14 @@ def _compiling(wanted: bool | None) -> Iterator[None]:
             yield
     else:
         yield
+
+
+def _interval_ends(finished: list[list[RunResult]], wanted: bool) -> dict[str, FloatArray]:
+    """Low and high, each (policies, runs, arms); nothing unless asked for."""
+    if not wanted:
+        return {}
+    ends = _gather(finished, lambda result: result.intervals)
+    return {"low": ends[:, :, 0], "high": ends[:, :, 1]}
 
 
 def _estimates(result: RunResult) -> FloatArray:

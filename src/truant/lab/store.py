@@ -38,6 +38,8 @@ def save(simulation: Simulation, path: str | os.PathLike[str]) -> Path:
         "estimates": _lists(simulation.estimates),
         "means": _lists(np.broadcast_to(simulation.means, simulation.pulls.shape)),
     }
+    if simulation.low is not None and simulation.high is not None:
+        columns |= {"low": _lists(simulation.low), "high": _lists(simulation.high)}
     table = pa.table(columns).replace_schema_metadata(parquet_metadata(KIND, SCHEMA, shared))
     with written_whole(target) as temporary:
         pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
@@ -84,7 +86,8 @@ def _restored(table: Any, shared: dict[str, Any]) -> Simulation:
     order = [(policy, run) for policy in policies for run in range(cells[1])]
     if list(zip(table["policy"].to_pylist(), table["run"].to_pylist(), strict=True)) != order:
         raise ValueError("rows are missing, or not in the order they were saved in")
-    arrays = {column: _array(table, column, cells) for column in ("regret", "pulls", "estimates", "means")}
+    ends = [name for name in ("low", "high") if name in table.column_names]
+    arrays = {name: _array(table, name, cells) for name in ("regret", "pulls", "estimates", "means", *ends)}
     arrays["means"] = arrays["means"][0]
     nanoseconds = table["nanoseconds"].to_numpy().reshape(cells)
     return Simulation(**shared, **arrays, nanoseconds=nanoseconds)

@@ -79,6 +79,7 @@ class RunResult(NamedTuple):
     nanoseconds: float  # CPU time of the loop
     counts: Counts | None  # at the end; None where only estimates were kept
     estimates: FloatArray | None = None  # of each arm's mean, where they were asked for
+    intervals: FloatArray | None = None  # of each arm's mean, (2, arms), where they were asked for
 
     def estimated(self, policy: Policy, setting: Setting) -> RunResult:
         """The same with the policy's final estimates (NaN where it has none) instead of the counts."""

@@ -88,6 +88,11 @@ def _table(rows: Sequence[Row], dropped: Sequence[str]) -> Table:
     return table
 
 
+def share(value: float | None) -> str:
+    """A share with one decimal; a dash where there is none."""
+    return f"{value:.1%}" if value is not None else "–"
+
+
 def _cells(row: Row, first: bool) -> dict[str, str]:
     return {
         "policy": label(row["policy"]),
@@ -96,6 +101,7 @@ def _cells(row: Row, first: bool) -> dict[str, str]:
         "median": number(row["regret_median"]),
         "p90": number(row["regret_p90"]),
         "best arm": f"{row['best_arm_share']:.1%}",
+        **({"covered": share(row["interval_coverage"])} if "interval_coverage" in row else {}),
         "difference": "" if first else number(row["difference_mean"], sign=True),
         "se": "" if first else number(row["difference_se"]),
         "ns/round": f"{row['nanoseconds_per_round']:,.0f}",

@@ -18,7 +18,8 @@ HOSTILE = ["<script>alert('a')</script>", 'b" onload="x</script>', "c & {{ 7 * 7
 
 
 def binary(arms=("old", "new", "none"), mediators=("low", "high"), table=TABLE, **options):
-    setting = Setting(arms=len(arms), mediators=table.shape[1] - 1, levels=(0, 1))
+    minimize = options.pop("minimize", False)
+    setting = Setting(arms=len(arms), mediators=table.shape[1] - 1, levels=(0, 1), minimize=minimize)
     options = {"assume": ["mcar", "mar", "mnar"]} | options
     counts = Counts(table.copy(), setting.levels, setting.centre)
     return analyze_counts(counts, setting, Labels.of(arms, mediators), **options)

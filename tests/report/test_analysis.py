@@ -119,6 +119,26 @@ def test_tables_have_the_figures_of_the_analysis(analysis, page):
     ]
 
 
+def test_answers_of_the_data_say_what_they_contradict(analysis, page):
+    for row, test in zip(page.tables[4][1:], analysis.tests, strict=True):
+        low = test.p_value < 0.05
+        expected = {
+            (True, True): "contradicted",
+            (False, True): "not contradicted",
+            (True, False): "no, which contradicts nothing",
+            (False, False): "yes",
+        }
+        assert row[1] == f"{test.question} {test.remark}".strip()
+        assert row[3] == expected[low, test.contradicts]
+    assert {test.contradicts for test in analysis.tests} == {True, False}
+
+
+def test_methods_say_which_way_is_better():
+    less = Page(analysis_page(binary(minimize=True), title="x"))
+    assert "seen or not; lower 'outcome' is better." in less.text
+    assert "higher" not in less.text.lower()
+
+
 def test_sentences_are_on_the_page(analysis, page):
     figures = Figures.of(analysis)
     sentences = [verdict_sentence(analysis), "trial.csv", "Outcome: alive", "Dunnett"]

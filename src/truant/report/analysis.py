@@ -108,7 +108,7 @@ def methods_context(analysis: Analysis) -> dict[str, Any]:
         "level": f"{analysis.level:.4g}",
         "level_percent": f"{100 * analysis.level:.4g}%",
         "control": analysis.control,
-        "used": analysis.assumptions,
+        "adaptive": analysis.collection.kind != "fixed",
     }
 
 

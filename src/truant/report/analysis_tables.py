@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from truant.analysis import Analysis
 from truant.analysis.analysis import Arm
-from truant.analysis.diagnosis import DOUBTFUL
+from truant.analysis.diagnosis import contradicted_by
 from truant.analysis.words import (
     UNKNOWN,
     Figures,
     answer_rows,
     chance,
+    data_answer,
     lift_text,
     p_value,
     percent,
@@ -122,9 +123,9 @@ def tests_table(analysis: Analysis) -> Table | None:
     rows = [
         [
             Cell(test.assumption),
-            Cell(test.question),
+            Cell(test.question, test.remark),
             Cell(test.arm or "all arms"),
-            _data_answer(test.p_value),
+            Cell(data_answer(test), doubt=test.assumption in contradicted_by([test])),
             Cell(f"{test.statistic:,.2f}"),
             Cell(f"{test.freedom}"),
             Cell(p_value(test.p_value)),
@@ -133,7 +134,3 @@ def tests_table(analysis: Analysis) -> Table | None:
     ]
     columns = ["assumption", "question", "arm", "answer of the data", "chi-square", "degrees of freedom", "p"]
     return Table("Tests of the assumptions; p corrected for several arms (Holm)", columns, rows, words=4)
-
-
-def _data_answer(p: float) -> Cell:
-    return Cell("contradicted", doubt=True) if p < DOUBTFUL else Cell("not contradicted")

@@ -1,6 +1,6 @@
 """An analysis in plain words and figures: every sentence that terminals, pages, notebooks and JSON share."""
 
-from truant.analysis.words.answers import CHANCES_NOTE, KIND_TITLES, answer_rows, loss_text
+from truant.analysis.words.answers import CHANCES_NOTE, KIND_TITLES, answer_rows, data_answer, loss_text
 from truant.analysis.words.figures import (
     UNKNOWN,
     Figures,
@@ -43,6 +43,7 @@ __all__ = [
     "chance",
     "chances_sentence",
     "course_sentence",
+    "data_answer",
     "direction_sentence",
     "drawn_sentence",
     "forbids_sentence",

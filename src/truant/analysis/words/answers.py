@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from truant.analysis.analysis import Analysis
+from truant.analysis.contradictions import Test
+from truant.analysis.diagnosis import DOUBTFUL
 from truant.analysis.verdict import Answer, Kind
 from truant.analysis.words.figures import UNKNOWN, Figures, chance
 
@@ -38,11 +40,18 @@ def standing(answer: Answer, analysis: Analysis) -> str:
     """What the data say of an assumption."""
     if answer.contradicted:
         return "contradicted"
-    if any(test.assumption == answer.assumption for test in analysis.tests):
+    if any(test.assumption == answer.assumption and test.contradicts for test in analysis.tests):
         return "not contradicted"
     if any(item.assumption == answer.assumption for item in analysis.untestable):
         return "cannot be tested"
     return "not tested"
+
+
+def data_answer(test: Test) -> str:
+    """What the data answer to the question of a test."""
+    if test.p_value >= DOUBTFUL:
+        return "not contradicted" if test.contradicts else "yes"
+    return "contradicted" if test.contradicts else "no, which contradicts nothing"
 
 
 def answer_rows(analysis: Analysis, figures: Figures) -> tuple[list[str], list[list[str]]]:

@@ -283,6 +283,7 @@ def test_pages_of_sparse_data():
     table[1, :, :2] = 0
     unseen = Page(analysis_page(binary(assume=["mcar", "mar"], table=table), title="Unseen"))
     assert unseen.tables[1][3] == ["new", "67", "100.0%", "–", "0.000 to 1.000 [0.000, 1.000]"]
+    assert "Without any observed outcome, and so without an estimate: 'new'." in unseen.text
     assert unseen.tables[0][1:] == [[name, "–", "–", "–", "not tried"] for name in ("mcar", "mar")]
     assert "none of the outcomes of arm 'new' was observed." in unseen.text
 

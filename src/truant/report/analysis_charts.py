@@ -17,6 +17,7 @@ from truant.analysis.words import (
     leading_arms,
     missing_sentence,
     tipping_sentence,
+    undrawn_sentence,
     verdict_sentence,
 )
 from truant.charts.analysis import estimates_chart, look_of, missing_heatmap, tipping_chart
@@ -48,7 +49,7 @@ def estimates_page_chart(analysis: Analysis, figures: Figures) -> PageChart:
         sentence += f" ★ marks the {best_end(analysis)} mean under an assumption."
     if bounds:
         sentence += " The pale bar is the worst case: all that the mean of these rows can be."
-    sentence = " ".join(filter(None, (sentence, drawn_sentence(analysis, len(arms)))))
+    sentence = " ".join(filter(None, (sentence, drawn_sentence(analysis, len(arms)), undrawn_sentence(arms))))
     alternative = (
         f"Dot and whisker chart of each arm's mean under each assumption. {verdict_sentence(analysis)}"
     )

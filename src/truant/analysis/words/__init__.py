@@ -22,6 +22,7 @@ from truant.analysis.words.rows import (
     leading_arms,
     missing_sentence,
     missing_share,
+    undrawn_sentence,
 )
 from truant.analysis.words.tipping import tipping_sentence
 from truant.analysis.words.verdict import (
@@ -59,6 +60,7 @@ __all__ = [
     "settling_sentences",
     "signed_percent",
     "tipping_sentence",
+    "undrawn_sentence",
     "verdict_document",
     "verdict_sentence",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from truant.analysis.analysis import Analysis, Arm
 from truant.analysis.diagnosis import Warning
-from truant.analysis.words.figures import percent
+from truant.analysis.words.figures import listed, percent
 from truant.text import named, visible
 
 FEW = 10  # rows of a cell below which its missing share says little
@@ -40,6 +40,12 @@ def drawn_sentence(analysis: Analysis, drawn: int) -> str:
         else "each assumption's winner"
     )
     return f"Drawn are {drawn} of {len(analysis.arms):,} arms: {others} and those with the {best_end(analysis)} means."
+
+
+def undrawn_sentence(arms: Sequence[Arm]) -> str:
+    """Which arms a chart of estimates cannot show."""
+    without = [named(arm.arm) for arm in arms if arm.naive is None and not arm.estimates]
+    return f"Without any observed outcome, and so without an estimate: {listed(without)}." if without else ""
 
 
 def missing_sentence(analysis: Analysis) -> str:

@@ -74,12 +74,13 @@ def _shares(belief: Belief, counts: Counts, setting: Setting, arm: int) -> Float
     """p_y, the derivative of the estimate by the value of each level."""
     assert counts.levels is not None
     steps = STEP * np.diff(counts.levels)
+    mean = belief.assumption.estimate(counts, arm, setting).mean  # a report's may be corrected
     shares = []
     for y, step in enumerate([*steps, steps[-1]]):  # upwards: the levels stay in order
         levels = tuple(value + step * (i == y) for i, value in enumerate(counts.levels))
         some = replace(counts, levels=levels)
         moved = belief.assumption.estimate(some, arm, replace(setting, levels=levels))
-        shares.append((moved.mean - belief.means[arm]) / step)
+        shares.append((moved.mean - mean) / step)
     return np.array(shares)
 
 

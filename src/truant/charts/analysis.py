@@ -321,9 +321,9 @@ def _impossible(data: Columns, worst: float | None, scale: alt.Scale) -> list[al
 
 
 def _names(data: Columns, winner: str, runner_up: str, scale: alt.Scale, colour: str) -> list[alt.Chart]:
-    """The winner's name above the start of its line (below where it rises), the runner-up's above the end of its own."""
+    """The winner's name above the start of its line, farther if it rises; the runner-up's above the end of its own."""
     rises = data["value"][-1] > data["value"][0]
-    place = {"baseline": "top", "dy": 5, "dx": 14} if rises else {"baseline": "bottom", "dy": -3, "dx": 6}
+    place = {"dx": 3, "dy": -18} if rises else {"dx": 6, "dy": -3}
     rows = chart_data(
         {
             "shift": [data["shift"][0], data["shift"][-1]],
@@ -334,7 +334,7 @@ def _names(data: Columns, winner: str, runner_up: str, scale: alt.Scale, colour:
     )
     base = alt.Chart(rows).encode(x="shift:Q", y=alt.Y("at:Q", scale=scale), text="text:N")
     top = base.transform_filter("!datum.end").mark_text(
-        **_letters(colour, fontWeight=700, fontSize=12, **place)
+        **_letters(colour, fontWeight=700, fontSize=12, baseline="bottom", **place)
     )
     second = base.transform_filter("datum.end").mark_text(
         **_letters(INK, align="right", dx=-4, baseline="bottom", dy=-4, fontSize=12)

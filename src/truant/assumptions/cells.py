@@ -16,7 +16,7 @@ from truant.setting import FloatArray, Setting
 
 BORROWED = 1.0  # outcomes that the arm's variance within cells counts for in each cell
 ROUNDING = 1e-13  # squares about the mean below this share of those about the centre are rounding
-FEW = 10  # degrees of freedom within cells, below which an interval relies on outcomes that are nearly normal
+FEW = 4  # degrees of freedom within cells, below which an interval relies on outcomes that are nearly normal
 ONE_DECIDES = 0.9  # skewness of the estimate from which on one outcome or two decide it
 
 

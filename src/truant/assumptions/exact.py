@@ -159,7 +159,7 @@ class LikelihoodFit:
         if self.table[-1].sum() == 0:
             q = np.ones_like(q)
         o = np.broadcast_to(o, self.joint.shape)
-        cells = cell_probabilities(self.joint[None], o[None], q[None])[0]
+        cells = np.maximum(cell_probabilities(self.joint[None], o[None], q[None])[0], 0.0)  # but for rounding
         rng = np.random.default_rng(seed)
         drawn = rng.multinomial(int(self.table.sum()), cells.ravel() / cells.sum(), draws)
         tables = np.ascontiguousarray(drawn.reshape(draws, *cells.shape), np.float64)

@@ -199,6 +199,11 @@ class Counts:
         columns = [self.table.sum(-1), seen.sum(-1), seen @ about, seen @ about**2, seen @ about**3]
         return Counts(np.stack(columns, axis=-1), None, self.centre)
 
+    def real_row(self, arm: int) -> FloatArray:
+        """The arm's table in the real layout, shape (K+1, columns), without the work for the other arms."""
+        row: FloatArray = Counts(self.table[arm : arm + 1], self.levels, self.centre).real().table[0]
+        return row
+
     def checked(self, setting: Setting) -> Counts:
         """These counts, if they fit the setting and can have come from pulls; or raises InvalidValue."""
         needed_setting(setting)

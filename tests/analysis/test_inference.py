@@ -9,7 +9,7 @@ from scipy import stats
 
 from truant import registry
 from truant.analysis import Labels, analyze_counts
-from truant.analysis.best import best_probabilities
+from truant.analysis.best import Z_GRID, best_of, best_probabilities
 from truant.analysis.contradictions import contradictions, holm, p_value
 from truant.analysis.diagnosis import contradicted_by
 from truant.analysis.differences import Family, differences
@@ -49,7 +49,6 @@ def test_curved_values_by_simulation():
     curved = Estimate(0.1, lambda z: 0.1 + 0.02 * z + 0.004 * z**3)
     straight = Estimate.normal(0.12, 0.03**2)
     probabilities, _ = best_probabilities([curved, straight])
-    from truant.analysis.best import Z_GRID
 
     z = np.random.default_rng(2).normal(size=(1_000_000, 2))
     values = np.interp(z[:, 0], Z_GRID, [curved.at(k) for k in Z_GRID])
@@ -108,7 +107,7 @@ def test_p_values_agree_with_the_intervals():
 def test_p_values_of_many_arms_are_read_off_well():
     family = Family(np.linspace(0.1, 0.5, 80), 0.2)
     for z in (0.3, 1.7, 2.9, 3.6, 4.4):
-        assert family.p_value(z) == pytest.approx(1 - family.inside(z), rel=0.003)
+        assert family.p_value(z) == pytest.approx(1 - family.inside(z), rel=0.015)
 
 
 def test_lift_of_precise_arms_is_the_delta_method_and_of_an_unsure_control_there_is_none():
@@ -365,3 +364,17 @@ def test_unidentified_arms_are_flat():
     flat = [warning for warning in result.warnings if warning.code == "flat-likelihood"]
     assert [warning.arm for warning in flat] == ["a", "b"]
     assert all(warning.value > 0.05 for warning in flat)
+
+
+def test_many_arms_are_ranked_as_few_are():
+    """60 arms, in which every curve is read at fewer points, against a quadrature of all points."""
+    rng = np.random.default_rng(6)
+
+    def estimate(mean, error):
+        return Estimate(mean, lambda z: mean + error * (z + 0.05 * z * z if z > 0 else z))
+
+    estimates = [estimate(m, e) for m, e in zip(rng.normal(0, 1, 60), rng.uniform(0.1, 1, 60), strict=True)]
+    found, loss = best_probabilities(estimates)
+    exact, exact_loss = best_of(np.array([[one.at(float(z)) for z in Z_GRID] for one in estimates]))
+    assert found == pytest.approx(exact, abs=0.005)
+    assert loss == pytest.approx(exact_loss, rel=0.05)

@@ -21,6 +21,7 @@ from truant.analysis.estimates import Belief, Infeasible, beliefs
 from truant.analysis.labels import Labels
 from truant.analysis.more_rows import more_rows
 from truant.analysis.over_time import OverTime
+from truant.analysis.parallel import each_arm
 from truant.analysis.ranking import Ranking, ranking
 from truant.analysis.sensitivity import Tipping, missing_shares, pooled_sd, tipping, tipping_curve
 from truant.analysis.uncut import Uncut
@@ -270,12 +271,12 @@ def _arms(
     estimates: Mapping[str, Sequence[ArmEstimate]],
     bounds: Sequence[Bounds | None],
 ) -> tuple[Arm, ...]:
-    shares = missing_shares(counts)
+    pulls, observed, shares = counts.pulls, counts.observed, missing_shares(counts)
     return tuple(
         Arm(
             name,
-            int(counts.pulls[a]),
-            int(counts.observed[a]),
+            int(pulls[a]),
+            int(observed[a]),
             float(shares[a]),
             naive[a],
             {belief: row[a] for belief, row in estimates.items()},
@@ -405,9 +406,12 @@ def _estimates(
         changes: list[Difference | None] = [None] * len(belief.estimates)
         if control is not None:
             changes = differences(belief.estimates, control, level)
+        ends = each_arm(lambda estimate: estimate.interval(level), belief.estimates)
         estimates[belief.name] = [
-            ArmEstimate(e.mean, *e.interval(level), e.standard_error, float(p), change)
-            for e, p, change in zip(belief.estimates, ranked.probabilities, changes, strict=True)
+            ArmEstimate(e.mean, *limits, e.standard_error, float(p), change)
+            for e, limits, p, change in zip(
+                belief.estimates, ends, ranked.probabilities, changes, strict=True
+            )
         ]
     return estimates
 

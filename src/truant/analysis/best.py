@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from truant.analysis.parallel import FEW_ARMS, each_arm
 from truant.assumptions import Estimate
 from truant.compile import link
 from truant.indices.best import best
@@ -14,7 +15,7 @@ from truant.indices.index import z_grid_of
 from truant.setting import FloatArray
 
 Z_GRID = z_grid_of(linear=False)
-FEW_ARMS = 50  # up to which every arm's curve is looked at
+EXACT_AT = (-3.5, -1.0, 0.0, 1.0, 3.5)
 FAR_BEHIND = 8.0  # standard errors of a difference, beyond which an arm is not the best
 
 
@@ -31,19 +32,31 @@ def best_probabilities(estimates: Sequence[Estimate]) -> tuple[FloatArray, float
 def curves_of(estimates: Sequence[Estimate]) -> FloatArray:
     """at(z) of each arm on the grid, shape (arms, z).
 
-    Of many arms, those that are far behind the leader get a straight line: a limit of a likelihood takes milliseconds,
-    and theirs decide nothing.
+    Of many arms, those that are far behind the leader get a straight line, and the others two exact points on each
+    side: a limit of a likelihood takes milliseconds.
     """
-    behind = _far_behind(estimates) if len(estimates) > FEW_ARMS else [False] * len(estimates)
-    return np.array(
-        [
-            [
-                estimate.mean + z * estimate.standard_error if straight else estimate.at(float(z))
-                for z in Z_GRID
-            ]
-            for estimate, straight in zip(estimates, behind, strict=True)
-        ]
-    )
+    many = len(estimates) > FEW_ARMS
+    behind = _far_behind(estimates) if many else [False] * len(estimates)
+
+    def curve(item: tuple[Estimate, bool]) -> list[float]:
+        estimate, straight = item
+        if straight:
+            return [estimate.mean + z * estimate.standard_error for z in Z_GRID]
+        if many:
+            return _through([estimate.at(z) for z in EXACT_AT])
+        return [estimate.at(float(z)) for z in Z_GRID]
+
+    return np.array(each_arm(curve, zip(estimates, behind, strict=True)))
+
+
+def _through(values: Sequence[float]) -> list[float]:
+    """On the grid, straight lines through the values at `EXACT_AT`, which go on beyond them."""
+    found = []
+    for z in Z_GRID:
+        k = min(max(int(np.searchsorted(EXACT_AT, z)), 1), len(EXACT_AT) - 1)
+        share = (z - EXACT_AT[k - 1]) / (EXACT_AT[k] - EXACT_AT[k - 1])
+        found.append(float(values[k - 1] + share * (values[k] - values[k - 1])))
+    return found
 
 
 def _far_behind(estimates: Sequence[Estimate]) -> list[bool]:

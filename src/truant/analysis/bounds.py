@@ -63,7 +63,7 @@ def two_ends(level: float, width: float, error: float) -> float:
 
 def _filled(counts: Counts, arm: int, value: float) -> Counts:
     """The arm's counts with every missing outcome filled in, as one cell."""
-    row = counts.real().table[arm].sum(axis=0)
+    row = counts.real_row(arm).sum(axis=0)
     missing, about = row[PULLS] - row[OBSERVED], value - counts.centre
     row[OBSERVED] += missing
     for column, power in ((SUM, 1), (SQUARES, 2), (CUBES, 3)):
@@ -73,5 +73,5 @@ def _filled(counts: Counts, arm: int, value: float) -> Counts:
 
 def _filled_mean(counts: Counts, arm: int, value: float) -> float:
     """The mean with every missing outcome filled in."""
-    row = counts.real().table[arm].sum(axis=0)
+    row = counts.real_row(arm).sum(axis=0)
     return float((row[SUM] + (row[PULLS] - row[OBSERVED]) * (value - counts.centre)) / row[PULLS])

@@ -10,6 +10,7 @@ import numpy as np
 from truant.analysis.contradictions import Test
 from truant.analysis.estimates import Belief
 from truant.analysis.labels import Labels
+from truant.analysis.parallel import each_arm
 from truant.analysis.ranking import Ranking
 from truant.assumptions import Concern
 from truant.counts import OBSERVED, PULLS, Counts
@@ -99,8 +100,10 @@ def _concerns(labels: Labels, beliefs: Sequence[Belief]) -> list[Warning]:
     found: list[tuple[Concern, str, str]] = [
         (concern, belief.name, arm)
         for belief in beliefs
-        for arm, reading in zip(labels.arms, belief.readings, strict=True)
-        for concern in reading.concerns()
+        for arm, own in zip(
+            labels.arms, each_arm(lambda reading: reading.concerns(), belief.readings), strict=True
+        )
+        for concern in own
     ]
     return [
         Warning(concern.code, _sentence(concern, name, arm, labels), arm, concern.value)

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truant.analysis.best import FEW_ARMS, Z_GRID
+from truant.analysis.best import Z_GRID
+from truant.analysis.parallel import FEW_ARMS, each_arm
 from truant.assumptions import Estimate
 from truant.setting import FloatArray
 
@@ -50,7 +51,7 @@ def differences(estimates: Sequence[Estimate], control: int, level: float) -> li
     # of many arms only what decides: a limit of a likelihood takes milliseconds
     looked_at = np.abs(Z_GRID) if len(estimates) <= FEW_ARMS else np.array([0.0, 1.0])
     grid = np.unique(np.append(looked_at, z))
-    curves = [_Curve.of(estimate, grid) for estimate in estimates]
+    curves = each_arm(lambda estimate: _Curve.of(estimate, grid), estimates)
     own = curves[control]
     return [
         None if arm == control else _difference(curve, own, z, family.p_value)
@@ -196,6 +197,6 @@ class Family:
 
     @functools.cached_property
     def _outside(self) -> tuple[FloatArray, FloatArray]:
-        """A grid of z, and log P(some comparison is farther off), which is read off to 0.2% where arms are many."""
-        grid = np.arange(0.0, 8.0, 0.125)
+        """A grid of z, and log P(some comparison is farther off), which is read off to 1.5% where arms are many."""
+        grid = np.arange(0.0, 8.0, 0.25)
         return grid, np.log([max(1 - self.inside(float(z)), 1e-12) for z in grid])

@@ -10,6 +10,7 @@ import numpy as np
 
 from truant import registry
 from truant.analysis.labels import Labels
+from truant.analysis.parallel import each_arm
 from truant.assumptions import Assumption, Estimate, Reading
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
@@ -110,5 +111,5 @@ def _can_be_built(name: str) -> bool:
 
 def _belief(name: str, assumption: Assumption, counts: Counts, setting: Setting) -> Belief:
     assumption.check(setting)
-    readings = tuple(assumption.read(counts, arm, setting) for arm in range(setting.arms))
+    readings = tuple(each_arm(lambda arm: assumption.read(counts, arm, setting), range(setting.arms)))
     return Belief(name, assumption, tuple(reading.estimate for reading in readings), readings)

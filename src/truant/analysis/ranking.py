@@ -10,6 +10,7 @@ import numpy as np
 
 from truant.analysis.best import best_of, curves_of
 from truant.analysis.estimates import Belief
+from truant.analysis.parallel import each_arm
 from truant.assumptions import Estimate
 from truant.setting import FloatArray
 
@@ -49,7 +50,8 @@ class Ranking:
 
 def ranking(belief: Belief) -> Ranking:
     """The ranking of a belief whose values are such that more is better."""
-    if not all(math.isfinite(estimate.standard_error) for estimate in belief.estimates):
+    errors = each_arm(lambda estimate: estimate.standard_error, belief.estimates)
+    if not all(map(math.isfinite, errors)):
         return Ranking(belief, np.full(len(belief.estimates), np.nan), None)
     curves = curves_of(belief.estimates)
     return Ranking(belief, best_of(curves)[0], curves)

@@ -110,7 +110,7 @@ def missing_shares(counts: Counts) -> FloatArray:
 
 def missing_mean(belief: Belief, counts: Counts, arm: int) -> float:
     """What the assumption takes the missing outcomes' mean to be: (N mu - S)/(N - n)."""
-    row = counts.real().table[arm].sum(axis=0)
+    row = counts.real_row(arm).sum(axis=0)
     N, n, total = row[[PULLS, OBSERVED, SUM]]
     return float(counts.centre + (N * (belief.means[arm] - counts.centre) - total) / (N - n))
 

@@ -48,9 +48,7 @@ class Cells:
         together: bool = False,
     ) -> Cells:
         """Cells of an arm: all rows, only those of seen mediators, or all together as one."""
-        table = counts.table[arm]
-        if counts.levels is not None:
-            table = Counts(table[None], counts.levels, counts.centre).real().table[0]
+        table = counts.real_row(arm)
         row = table[:-1] if seen_mediators_only else table.sum(axis=0, keepdims=True) if together else table
         n = row[:, OBSERVED]
         with np.errstate(invalid="ignore", divide="ignore"):

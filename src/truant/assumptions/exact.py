@@ -6,10 +6,10 @@ import functools
 
 import numpy as np
 
-from truant.assumptions.likelihood import REPORTING, copy, size, work_size
+from truant.assumptions.likelihood import REPORTING, Care, copy, size, work_size
 from truant.assumptions.maximum import fit, maximise, mean_outcome, number_of_starts, start
 from truant.assumptions.profile import first_guess, limit, profile
-from truant.compile import entry
+from truant.compile import entry, lean
 from truant.counts import cell_probabilities
 from truant.setting import FloatArray
 
@@ -19,6 +19,9 @@ from truant.setting import FloatArray
 TIE = 0.001
 CLEARLY = 0.1
 Z_95 = 1.959963984540054
+LARGE = 60  # cells of a table (K L) from which on time counts
+FAR_BELOW = 20.0  # in log L: beyond what any z that is looked at allows
+ONE_MAXIMUM = 1e-4  # of the range of the outcome, within which means of several starts are one
 
 
 @entry
@@ -38,6 +41,21 @@ def exact_maximum(
     return best
 
 
+@lean
+def with_starts(profile_starts: int) -> Care:
+    """`REPORTING` with another number of fresh starts for each constrained maximum."""
+    return Care(
+        REPORTING.prior,
+        REPORTING.gain,
+        REPORTING.maps,
+        REPORTING.starts,
+        profile_starts,
+        REPORTING.precision,
+        REPORTING.doubt,
+        REPORTING.floor,
+    )
+
+
 @entry
 def exact_limit(
     C: FloatArray,
@@ -46,14 +64,16 @@ def exact_limit(
     z: float,
     best: FloatArray,
     highest: float,
+    profile_starts: int,
     work: FloatArray,
 ) -> float:
     """at(z) for reporting; measured from a higher maximum than `best`, should one turn up."""
+    care = with_starts(profile_starts)
     state, rest = work[: len(best)], work[len(best) :]
     guess = first_guess(mean_outcome(best, levels, C.shape[0] - 1), z, levels, C.sum())
     while True:
         copy(state, best)
-        u, higher = limit(C, levels, by_outcome, z, best, highest, guess, state, REPORTING, rest)
+        u, higher = limit(C, levels, by_outcome, z, best, highest, guess, state, care, rest)
         if not higher:
             return u
         copy(best, state)
@@ -62,12 +82,18 @@ def exact_limit(
 
 @entry
 def exact_profile(
-    C: FloatArray, levels: FloatArray, by_outcome: bool, u: float, best: FloatArray, work: FloatArray
+    C: FloatArray,
+    levels: FloatArray,
+    by_outcome: bool,
+    u: float,
+    best: FloatArray,
+    profile_starts: int,
+    work: FloatArray,
 ) -> float:
     """l(u) for reporting."""
     out, rest = work[: len(best)], work[len(best) :]
     copy(out, best)
-    return profile(C, levels, by_outcome, u, best, REPORTING, out, rest)
+    return profile(C, levels, by_outcome, u, best, with_starts(profile_starts), out, rest)
 
 
 @entry
@@ -135,18 +161,35 @@ class LikelihoodFit:
         z = float(np.sqrt(2 * TIE))
         return min(self.at(-z), float(tied.min())), max(self.at(z), float(tied.max()))
 
+    @functools.cached_property
+    def _profile_starts(self) -> int:
+        """All, but none of a large table whose starts came to one maximum: each costs as much as a fit.
+
+        Another maximum far below does not matter: with its mean fixed, the likelihood there is lower still.
+        """
+        if self.joint.size <= LARGE:
+            return REPORTING.profile_starts
+        near = self.ends[self.ends[:, 0] > self.log_likelihood - FAR_BELOW]
+        span = float(self.levels[-1] - self.levels[0])
+        same = near[:, 0].min() > self.log_likelihood - TIE and np.ptp(near[:, 1]) < ONE_MAXIMUM * span
+        return 0 if same else REPORTING.profile_starts
+
     def at(self, z: float) -> float:
         """The value whose signed root is z."""
         if z not in self._limits:
             best = self.theta.copy()  # at(0) stays the mean, should a higher maximum turn up
-            search = (float(z), best, self.log_likelihood, self._work())
+            search = (float(z), best, self.log_likelihood, self._profile_starts, self._work())
             self._limits[z] = float(exact_limit(self.table, self.levels, self.by_outcome, *search))
         return self._limits[z]
 
     def log_likelihood_at(self, u: float) -> float:
         """l(u), the greatest log likelihood with mean outcome u."""
         work = self._work()
-        return float(exact_profile(self.table, self.levels, self.by_outcome, float(u), self.theta, work))
+        return float(
+            exact_profile(
+                self.table, self.levels, self.by_outcome, float(u), self.theta, self._profile_starts, work
+            )
+        )
 
     def misfit(self) -> float:
         """2 (l_saturated - l_max): how much likelier the free table is."""

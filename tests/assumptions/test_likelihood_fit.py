@@ -176,7 +176,7 @@ def test_several_maxima_are_searched(seed):
     # a search from here that comes upon the higher maximum goes on from there
     z = 3 * np.sign(best.mean - missed)
     work = np.empty(len(theta) + likelihood.work_size(5, 5, True))
-    found = exact_limit(table, best.levels, True, z, theta, value, work)
+    found = exact_limit(table, best.levels, True, z, theta, value, likelihood.EVERY, work)
     assert found == pytest.approx(best.at(z), abs=1e-3)
 
 
@@ -215,3 +215,21 @@ def test_the_shortcut_for_choosing_is_the_maximum():
     assert 10 <= taken < 30
     missing, _ = random_table(rng, 3, 3, 3000, True, True)
     assert not profile.solved.py_func(missing, theta, likelihood.REPORTING, np.empty(200))
+
+
+def test_a_large_table_needs_no_fresh_starts_where_it_has_one_maximum():
+    """Forty mediator levels that tell two outcomes apart: the limits are those of a search from all starts."""
+    rng = np.random.default_rng(7)
+    mediator = rng.integers(0, 40, 4000)
+    outcome = (rng.random(4000) < 0.1 + 0.8 * mediator / 39).astype(int)
+    column = np.where(rng.random(4000) < np.where(outcome, 0.5, 0.9), outcome, 2)
+    table = np.zeros((41, 3))
+    np.add.at(table, (mediator, column), 1.0)
+    fit = LikelihoodFit(table, np.array([0.0, 1.0]), True)
+    assert fit._profile_starts == 0
+    for z in (-1.96, 1.0, 1.96):
+        work = np.empty(len(fit.theta) + likelihood.work_size(40, 2, True))
+        everywhere = exact_limit(
+            table, fit.levels, True, z, fit.theta.copy(), fit.log_likelihood, likelihood.EVERY, work
+        )
+        assert fit.at(z) == pytest.approx(everywhere, abs=1e-5)

@@ -7,6 +7,7 @@ from tests.assumptions.tables import cells, floor_cost, log_likelihood, random_t
 from tests.assumptions.test_likelihood import LEVELS, MODELS
 from truant.assumptions import likelihood, maximum, profile
 from truant.assumptions.exact import LikelihoodFit, exact_limit, exact_maximum, exact_profile
+from truant.assumptions.likelihood import EVERY
 from truant.assumptions.linear import solve_mnar
 from truant.compile import link
 
@@ -352,8 +353,8 @@ def test_scratch_space_may_hold_anything(model):
         assert highest == fit.log_likelihood == ends[:, 0].max()
         assert ends.tolist() == fit.ends.tolist()
         work[:] = junk
-        value = exact_profile(fit.table, LEVELS, by_outcome, 0.4, theta, work)
+        value = exact_profile(fit.table, LEVELS, by_outcome, 0.4, theta, EVERY, work)
         work[:] = junk
-        u = exact_limit(fit.table, LEVELS, by_outcome, 1.5, theta, highest, work)
+        u = exact_limit(fit.table, LEVELS, by_outcome, 1.5, theta, highest, EVERY, work)
         found.append((value, u))
     assert found[0] == found[1] == (fit.log_likelihood_at(0.4), fit.at(1.5))

@@ -71,6 +71,7 @@ VALIDATION = (
         "units",
         "adaptive",
         "adaptive-calibrated",
+        "adaptive-weighted",
     ),
     *("semi-synthetic", "errors", "condition", "slopes", "growth", "published", "reproduction"),
     *("kills", "outputs", "fuzz", "mutants"),
@@ -80,7 +81,18 @@ ABLATIONS = (
     *("wrong-assumption", "mediator-quality", "share-missing", "levels"),
 )
 SPEED = (
-    *("floor", "policies", "decisions", "sizes", "memory", "own-part", "two-cores", "logs", "sweeps"),
+    *(
+        "floor",
+        "policies",
+        "decisions",
+        "sizes",
+        "memory",
+        "own-part",
+        "two-cores",
+        "logs",
+        "replays",
+        "sweeps",
+    ),
     *("start", "first-use", "peers", "beside"),
 )
 GROUPS = {

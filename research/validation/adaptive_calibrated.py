@@ -57,7 +57,7 @@ def section(bench: Workbench) -> list[str]:
             ),
             rows,
         ),
-        "The check of `--collected-by` analyses 16 replayed logs in their turn, and puts confidence sequences in place "
+        "The check of `--collected-by` analyses 12 replayed logs in their turn, and puts confidence sequences in place "
         "of calibrated intervals where these hold less often than they should. How often it does so, in logs of 2,000 "
         "rows:",
         table(("world", "policy", "logs", "coverage found by the check", "replaced"), check_rows(bench)),

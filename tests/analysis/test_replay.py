@@ -132,11 +132,11 @@ def test_tilted_likelihood_world_has_the_mean_it_says():
     path = LikelihoodPath(mnar(), Counts.fold(setting, arms, mediators, outcomes), setting, np.full(2, 0.02))
     truths = path.truths(mnar(), setting)
     assert (np.diff(truths, axis=1) > 0).all()
-    world = path.world(path.steps[:, 60])
+    world = path.world(path.steps[:, 15])
     n = 40_000
     drawn = Counts.fold(setting, np.zeros(n, int), *world.pulls(np.zeros(n, int), 3))
     estimate = mnar().estimate(drawn, 0, setting)
-    assert estimate.mean == pytest.approx(truths[0, 60], abs=4 * estimate.standard_error)
+    assert estimate.mean == pytest.approx(truths[0, 15], abs=4 * estimate.standard_error)
 
 
 def test_a_policy_that_does_not_adapt_leaves_plain_intervals(setting, counts):
@@ -206,7 +206,7 @@ def test_an_interrupt_ends_it_and_keeps_nothing(setting, counts, own_cache):
 
 
 def test_a_failed_check_falls_back_to_confidence_sequences_and_says_so(setting, counts, monkeypatch):
-    monkeypatch.setattr(by_policy, "check", lambda near, count, *rest: np.tile([1.0, 0.0, 1.0], (16, 2, 1)))
+    monkeypatch.setattr(by_policy, "check", lambda near, count, *rest: np.tile([1.0, 0.0, 1.0], (12, 2, 1)))
     found = analysis(counts, setting, ByPolicy(named("mar-ucb"), 300, 200))
     method = found.collection.intervals["mar"]
     assert method.method == "confidence-sequence"

@@ -23,7 +23,7 @@ from truant.worlds import World
 from truant.worlds.real import draw_sample
 from truant.worlds.world import cell_tables, draw_cell
 
-STEPS = 81  # of a path, for each arm
+STEPS = 21  # of a path, for each arm; in between, values are interpolated
 FARTHEST = 6.0  # standard errors to both sides
 STEEPEST = 30.0  # of a tilt: t times the range of the outcomes
 LENT = 5.0  # degrees of freedom that a cell's noise borrows from its arm, and an arm's from all

@@ -24,7 +24,7 @@ from truant.policies import Policy
 from truant.setting import FloatArray, IntArray, Setting
 
 WIDE = 4.0  # how far from its estimate one arm of each replay may be, in roots
-CHECKED = 16  # replays that are analysed in their turn
+CHECKED = 12  # replays that are analysed in their turn
 SHARE_CHECKED = 8  # each with so many times fewer replays
 
 

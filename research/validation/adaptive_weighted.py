@@ -1,0 +1,53 @@
+"""Coverage of adaptively weighted intervals and of the value of a mix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from research import SEED
+from research.markdown import plus_minus, standard_error, table, verdict, yes
+from research.sources import assumption_modules
+from research.validation.coverage import nominal
+from research.validation.weighted_logs import weighted_runs
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
+CASES = (("clear", 1_000, 0.03), ("clear", 5_000, 0.005), ("equal", 1_000, 0.03), ("equal", 5_000, 0.005))
+PARTS = {"best": "best arm", "others": "other arms", "mix": "mix"}
+
+
+def section(bench: Workbench) -> list[str]:
+    rows, answers = [], []
+    runs = bench.size(400, 6)
+    for means, length, least in CASES:
+        found = bench.piece(
+            weighted_runs,
+            assumption_modules("mar"),
+            means=means,
+            rows=bench.size(length, 200),
+            least=least,
+            runs=runs,
+            seed=SEED,
+        )
+        for method in ("plain", "weighted"):
+            cells = []
+            for part in PARTS:
+                shares = [float(np.mean(run[key])) for run in found if (key := f"{method} {part}") in run]
+                share, error = float(np.mean(shares)), standard_error(shares)
+                cells.append(plus_minus(share, error, 3))
+                if method == "weighted":
+                    answers.append(yes(nominal(share, error)))
+            agrees = yes(all(one == yes(True) for one in answers[-3:])) if method == "weighted" else ""
+            names = [means, f"{length:,}", f"{least:g}"] if method == "plain" else ["", "", ""]
+            rows.append([*names, method, *cells, agrees])
+    return [
+        "## Coverage of adaptively weighted intervals",
+        f"{runs} logs of an epsilon-greedy policy for each row, three arms, two mediator levels (outcomes are missing "
+        "by level), analysed under `mar`: with plain intervals, and with the probabilities of the choices "
+        "(`--probability`). The mix is the value of shares .5, .25 and .25 (`--value`). A row agrees if each figure is "
+        f"at most .03 from the nominal .95, up to three standard errors. {verdict(answers, 'figures')}",
+        table(("means", "rows", "least probability", "intervals", *PARTS.values(), "agrees"), rows),
+    ]

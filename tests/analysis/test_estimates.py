@@ -70,9 +70,12 @@ def test_what_cannot_be_used_is_listed_with_the_reason_in_the_users_words():
     found, impossible = beliefs(counts, setting, Labels.of(["old", "new"], ["mail", "phone"]))
     reasons = {entry.assumption: entry.reason for entry in impossible}
     assert [belief.name for belief in found] == ["mcar"]
-    assert reasons["mar"].startswith("mar: arm 'old' has 1 pulls with mediator = phone and none of their")
+    assert reasons["mar"].startswith("mar: arm 'old' has 1 rows with mediator = phone and none of their")
     assert "discrete outcome" in reasons["mnar"]
-    assert reasons["mediator-mar"] == "No mediator is missing, so that mediator-mar says the same as mar."
+    assert (
+        reasons["mediator-mar"]
+        == "No value of the mediator is missing, so mediator-mar gives the same estimates as mar."
+    )
 
 
 def test_an_assumption_asked_for_by_name_is_used_even_if_a_simpler_one_says_the_same():

@@ -308,7 +308,7 @@ def test_warnings():
     (empty,) = [warning for warning in result.warnings if warning.code == "empty-cell"]
     assert (empty.arm, empty.value) == ("new", 0.0)
     assert "none of the 7 outcomes of arm 'new' with mediator = y was observed" in empty.message
-    assert f"adds {7 / 432:.1%} of it to the interval" in empty.message
+    assert f"widens the interval by {7 / 432:.1%} of that range" in empty.message
     refused = analyze_counts(counts, replace(setting, range_known=False), labels, assume=["mar"])
     (empty,) = [warning for warning in refused.warnings if warning.code == "empty-cell"]
     assert "In arm 'new', none of the 7 outcomes with mediator = y was observed; mar cannot" in empty.message

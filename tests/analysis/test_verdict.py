@@ -168,7 +168,7 @@ def test_rows_needed_by_simulation():
 def test_more_rows_do_not_help_equal_arms():
     found = made(np.array([[[120.0, 80, 0]], [[120, 80, 0]]]), assume="mcar")
     assert found.verdict.more_rows == (MoreRows("mcar", "arm 0", None),)
-    assert "no number of rows" in settling_sentences(found)[0]
+    assert "no realistic number of rows" in settling_sentences(found)[0]
 
 
 def test_what_depends_is_side_by_side():
@@ -180,7 +180,9 @@ def test_what_depends_is_side_by_side():
     answers = {one.assumption: (one.arm, one.contradicted) for one in found.verdict.answers}
     assert answers == {"mcar": ("arm 1", True), "mar": ("arm 0", False)}
     assert found.verdict.kind == "clear"
-    assert "Leaving out the rows with a missing outcome would have named 'arm 1'." in verdict_sentence(found)
+    assert "If the rows with a missing outcome are left out, 'arm 1' leads instead." in verdict_sentence(
+        found
+    )
     both = dataclasses.replace(
         found,
         verdict=dataclasses.replace(
@@ -190,7 +192,8 @@ def test_what_depends_is_side_by_side():
         ),
     )
     assert verdict_sentence(both) == (
-        "The best arm depends on why outcomes are missing: mcar names 'arm 1' (>99.9%); mar names 'arm 0' (>99.9%)."
+        "The best arm depends on why outcomes are missing: 'arm 1' leads under mcar (probability of being the best: "
+        ">99.9%); 'arm 0' leads under mar (>99.9%)."
     )
 
 

@@ -38,18 +38,20 @@ def test_tipping_sentences_cover_every_case():
         return tipping_sentence(dataclasses.replace(tip, **changes), figures)
 
     winner, runner_up = f"'{tip.winner}'", f"'{tip.runner_up}'"
-    start = f"{winner} stays the best"
+    start = f"{winner} stays ahead"
     worse = "0.260 worse than mnar says (0.57 sd)"
     assert said(runner_up_possible=True) == (
         f"{start} unless its missing outcomes were on average {worse}, or those of the runner-up "
         f"{runner_up} 0.300 better (0.60 sd)."
     )
-    assert f"{worse} on average cannot happen." in said(possible=False, runner_up_possible=False)
-    assert "It stays the best unless those of the runner-up" in said(possible=False, runner_up_possible=True)
+    assert f"on average {worse} is impossible." in said(possible=False, runner_up_possible=False)
+    assert "It stays ahead unless the missing outcomes of the runner-up" in said(
+        possible=False, runner_up_possible=True
+    )
     assert said(shift=None, possible=None, runner_up_possible=True).startswith(
         f"No outcome of {winner} is missing."
     )
-    assert said(shift=None, runner_up_shift=None).endswith("is missing: it stays the best.")
+    assert said(shift=None, runner_up_shift=None).endswith("is missing, so this cannot change the winner.")
     assert said(runner_up_shift=None).endswith(f"No outcome of the runner-up {runner_up} is missing.")
     assert "equal" in said(gap=0.0)
 

@@ -96,7 +96,7 @@ def test_the_test_of_a_fit_needs_the_fit_and_shares_it():
     assert reading.estimate.mean == model.estimate(COUNTS, 1, SETTING).mean
     assert list(reading.concerns()) == list(model.concerns(COUNTS, 1, SETTING))
     (nothing,) = assumption("mnar").read(ALL_SEEN, 0, SETTING).tests
-    assert nothing == NoTest("it has as many free numbers as the table has cells, so that any table fits it")
+    assert nothing == NoTest("it has as many free parameters as the table has cells, so any table fits it")
 
 
 @pytest.mark.parametrize(

@@ -156,15 +156,15 @@ def test_a_cell_without_outcomes_is_refused_with_its_name():
     setting = Setting(arms=1, mediators=2, range_known=False)
     counts = Counts.fold(setting, [0, 0, 0], [0, 1, 1], [1.0, np.nan, np.nan])
     with pytest.raises(
-        NotIdentified, match=r"arm 0 has 2 pulls with mediator level 1 and none .* or give the range"
+        NotIdentified, match=r"arm 0 has 2 rows with mediator level 1 and none .* or give the range"
     ):
         Mar().estimate(counts, 0, setting)
     missing = Counts.fold(setting, [0, 0, 0], [0, 1, -1], [1.0, 1.0, np.nan])
-    with pytest.raises(NotIdentified, match="arm 0 has 1 pulls with its missing mediators and none"):
+    with pytest.raises(NotIdentified, match="arm 0 has 1 rows with its missing mediators and none"):
         Mar().estimate(missing, 0, setting)
-    with pytest.raises(NotIdentified, match="arm 0 has no pulls"):
+    with pytest.raises(NotIdentified, match="arm 0 has no rows"):
         Mar().estimate(Counts.empty(setting), 0, setting)
-    with pytest.raises(NotIdentified, match="no pulls with the mediator seen"):
+    with pytest.raises(NotIdentified, match="no rows with the mediator seen"):
         MediatorMar().estimate(Counts.fold(setting, [0], [-1], [1.0]), 0, setting)
     with pytest.raises(NotIdentified, match="none of the outcomes of arm 0"):
         Mcar().estimate(Counts.fold(setting, [0], [0], [np.nan]), 0, setting)

@@ -106,7 +106,7 @@ def test_what_it_prints_and_writes(uneven, tmp_path):
         "y by arm, for each country",
         "country: AT",
         "country: (missing)",
-        "3 chances of a false winner",
+        "with 3 groups a false winner is more likely",
     ):
         assert text in shown
     assert "FR (120 rows): At least two arms" in shown

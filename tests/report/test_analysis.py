@@ -125,7 +125,7 @@ def test_answers_of_the_data_say_what_they_contradict(analysis, page):
         expected = {
             (True, True): "contradicted",
             (False, True): "not contradicted",
-            (True, False): "no, which contradicts nothing",
+            (True, False): "no, but this contradicts nothing",
             (False, False): "yes",
         }
         assert row[1] == f"{test.question} {test.remark}".strip()
@@ -135,7 +135,7 @@ def test_answers_of_the_data_say_what_they_contradict(analysis, page):
 
 def test_methods_say_which_way_is_better():
     less = Page(analysis_page(binary(minimize=True), title="x"))
-    assert "seen or not; lower 'outcome' is better." in less.text
+    assert "observed or missing; lower 'outcome' is better." in less.text
     assert "higher" not in less.text.lower()
 
 
@@ -229,8 +229,8 @@ def test_saved_whole_and_of_sane_size(tmp_path, analysis):
 def test_of_many_arms_the_best_are_drawn_and_all_are_listed():
     analysis = real(arms=40, n=4000)
     page = Page(analysis_page(analysis, title="Many"))
-    assert "Drawn are 12 of 40 arms: each assumption's winner and those with the highest means." in page.text
-    assert "Drawn are 30 of 40 arms" in page.text  # of the heat map
+    assert "12 of 40 arms are drawn: each assumption's winner and those with the highest means." in page.text
+    assert "30 of 40 arms are drawn" in page.text  # of the heat map
     assert len(page.tables[1]) == 41
 
 
@@ -275,7 +275,7 @@ def test_no_missing_outcomes_and_no_control():
 
 def test_pages_of_sparse_data():
     one = Page(analysis_page(binary(arms=["only"], assume=["mcar"], table=TABLE[:1]), title="One"))
-    assert "There is one arm only, 'only': nothing to compare it with." in one.text
+    assert "There is only one arm, 'only', so there is nothing to compare." in one.text
     assert "★" not in "".join(one.tables[0][1])
     none = Page(analysis_page(real(assume=["mnar"]), title="None"))
     assert "no assumption can be used on these data" in none.text
@@ -283,8 +283,8 @@ def test_pages_of_sparse_data():
     table[1, :, :2] = 0
     unseen = Page(analysis_page(binary(assume=["mcar", "mar"], table=table), title="Unseen"))
     assert unseen.tables[1][3] == ["new", "67", "100.0%", "–", "0.000 to 1.000 [0.000, 1.000]"]
-    assert "Without any observed outcome, and so without an estimate: 'new'." in unseen.text
-    assert unseen.tables[0][1:] == [[name, "–", "–", "–", "not tried"] for name in ("mcar", "mar")]
+    assert "No estimate, since no outcome was observed: 'new'." in unseen.text
+    assert unseen.tables[0][1:] == [[name, "–", "–", "–", "could not be used"] for name in ("mcar", "mar")]
     assert "none of the outcomes of arm 'new' was observed." in unseen.text
 
 

@@ -9,7 +9,7 @@ from truant.analysis.words import Figures
 BOUNDS = "bounds"
 METHODS = {
     FIXED: "intervals for a fixed split",
-    SEQUENCE: "confidence sequences, which hold whatever the policy was and whenever it stopped",
+    SEQUENCE: "confidence sequences, which are valid for any policy and any stopping time",
     REPLAYED: "intervals calibrated by replaying the policy",
     WEIGHTED: "adaptively weighted estimates",
 }
@@ -47,5 +47,7 @@ def value_sentences(analysis: Analysis) -> list[str]:
         f"{name} {figures.number(one.mean)} [{figures.number(one.low)}, {figures.number(one.high)}]"
         for name, one in analysis.value.estimates.items()
     ]
-    shares = "" if analysis.collection.kind == WEIGHTED else ", with constant shares of the arms in the log"
+    shares = (
+        "" if analysis.collection.kind == WEIGHTED else " (assuming constant shares of the arms in the log)"
+    )
     return [f"value of the mix {mix}{shares}: {'; '.join(values) or 'no assumption can be used'}"]

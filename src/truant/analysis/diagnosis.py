@@ -12,6 +12,7 @@ from truant.analysis.estimates import Belief
 from truant.analysis.labels import Labels
 from truant.analysis.parallel import each_arm
 from truant.analysis.ranking import Ranking
+from truant.analysis.shares import chance, p_value
 from truant.assumptions import Concern
 from truant.counts import OBSERVED, PULLS, Counts
 from truant.errors import filled
@@ -65,8 +66,8 @@ def _split(pulls: FloatArray | IntArray, labels: Labels, expected: FloatArray) -
     return [
         Warning(
             "uneven-split",
-            f"Units are not split over the arms as expected ({shares}; p = {p:.2g}): something went wrong before "
-            "the outcome; find out what before reading on.",
+            f"Units are not split over the arms as expected ({shares}; p {_compared(p)}): find the cause before you "
+            "use the results.",
             value=p,
         )
     ]
@@ -84,13 +85,13 @@ def _cells(counts: Counts, labels: Labels, said: set[str]) -> list[Warning]:
             continue
         if observed == 0:
             code, what = "empty-cell", f"none of the {pulls} outcomes with {place} was observed"
-            advice = "mar cannot tell their mean: merge this level with a neighbour or collect more"
+            advice = "mar cannot estimate their mean: merge this level with another or collect more"
         else:
             code, what = (
                 "rarely-observed",
                 f"{observed / pulls:.1%} of {pulls:,} outcomes with {place} were observed",
             )
-            advice = "a few rows carry a great weight: look whether they are like the others"
+            advice = "few rows have a large weight: check whether they are typical"
         found.append(Warning(code, f"In arm {named(arm)}, {what}; {advice}.", arm, float(observed)))
     return found
 
@@ -123,11 +124,16 @@ def _contradicted(tests: Sequence[Test]) -> list[Warning]:
             continue
         where = f" in arm {named(test.arm)}" if test.arm else ""
         message = (
-            f"The data contradict {test.assumption}{where} (p = {test.p_value:.2g}). {test.question} It seems not: "
-            "use the estimate of another assumption."
+            f"The data contradict {test.assumption}{where}. {test.question} It seems not "
+            f"(p {_compared(test.p_value)}): use the estimate of another assumption."
         )
         found.append(Warning("contradicted", message, test.arm, test.p_value))
     return found
+
+
+def _compared(p: float) -> str:
+    text = p_value(p)
+    return text if text.startswith("<") else f"= {text}"
 
 
 def contradicted_by(tests: Sequence[Test]) -> set[str]:
@@ -144,9 +150,9 @@ def flat_prior_warnings(rankings: Sequence[Ranking], labels: Labels) -> list[War
             continue
         name = labels.arms[one.leader]
         text = (
-            f"Under {one.belief.name}, the {len(labels.arms)} arms differ hardly more than chance makes them: the "
-            f"probability that {named(name)} is the best ({plain:.1%}) is too high; with means shrunk to each other as "
-            f"far as they agree it is {shrunk:.1%}."
+            f"Under {one.belief.name}, the {len(labels.arms)} arms differ hardly more than by chance, so the "
+            f"probability that {named(name)} is the best ({chance(plain)}) is too high; with the means shrunk towards "
+            f"each other it is {chance(shrunk)}."
         )
         found.append(Warning("flat-prior", text, name, shrunk))
     return found

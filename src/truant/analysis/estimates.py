@@ -65,7 +65,7 @@ def beliefs(
         try:
             if same is not None:
                 raise NotIdentified(
-                    f"{same.because}, so that {{assumption}} says the same as {same.assumption}."
+                    f"{same.because}, so {{assumption}} gives the same estimates as {same.assumption}."
                 )
             found.append(_belief(spec, assumption, counts, setting))
         except NotIdentified as refused:

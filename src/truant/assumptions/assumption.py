@@ -57,8 +57,8 @@ class Estimate:
 
 NO_INTERVAL = Concern(
     "no-interval",
-    "Under {assumption}, the observed outcomes of {arm} are all alike, or too few, so that nobody can say how sure its "
-    "mean is: give the range or the levels of the outcome (--range, --levels), or collect more.",
+    "Under {assumption}, the observed outcomes of {arm} are too few or all equal, so the error of its mean cannot be "
+    "estimated: give the range or the levels of the outcome (--range, --levels), or collect more.",
     rank=-1,
 )
 

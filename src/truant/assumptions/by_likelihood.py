@@ -69,8 +69,8 @@ class ByLikelihood(Assumption):
         """A discrete outcome, and numbers of levels that can be told apart."""
         if setting.levels is None:
             raise NotIdentified(
-                "{assumption} needs a discrete outcome, and this one is real; give its levels, or cut it into a few: "
-                "cut_outcome=3 (--cut-outcome 3).",
+                "{assumption} needs a discrete outcome, and this one is real-valued; give its levels, or cut it into "
+                "classes: cut_outcome=3 (--cut-outcome 3).",
                 assumption=self.name,
             )
         misfit = self.misfit(setting.mediators, setting.outcomes)
@@ -159,7 +159,7 @@ class ByLikelihood(Assumption):
         table = fit.table
         freedom = self.freedom(table.shape[0] - 1, table.shape[1] - 1)
         if freedom <= 0:
-            return NoTest("it has as many free numbers as the table has cells, so that any table fits it")
+            return NoTest("it has as many free parameters as the table has cells, so any table fits it")
         statistic = fit.misfit()
         null: tuple[float, ...] = ()
         if (
@@ -196,17 +196,17 @@ def linear_concerns(solution: LinearSolution) -> list[Concern]:
     found = []
     number = solution.condition_number
     if number > ILL_CONDITIONED:
-        what = "cannot" if not np.isfinite(number) else "can hardly"
+        what = "do not" if not np.isfinite(number) else "hardly"
         text = (
-            f"Under {{assumption}}, mediator and outcome {what} tell each other's levels apart in {{arm}} "
-            f"(condition number {number:,.0f}, above {ILL_CONDITIONED}): trust its interval, not its mean; a "
-            "mediator closer to the outcome would help."
+            f"Under {{assumption}}, mediator and outcome {what} distinguish each other's levels in {{arm}} (condition "
+            f"number {number:,.0f}, above {ILL_CONDITIONED}): use its interval, not its mean; a mediator more closely "
+            "related to the outcome would help."
         )
         found.append(Concern("ill-conditioned", text, float(number)))
     if not solution.feasible:
         text = (
-            "In {arm}, solving {assumption}'s equations gives an impossible probability of being "
-            "observed: the likelihood estimate stays possible, but chance or a wrong assumption is at work."
+            "In {arm}, the equations of {assumption} give a probability outside 0 to 1, by chance or because the "
+            "assumption is wrong; the estimate is the maximum of the likelihood within 0 to 1."
         )
         found.append(Concern("linear-infeasible", text, float(solution.odds.min())))
     return found

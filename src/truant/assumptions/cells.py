@@ -156,14 +156,13 @@ class Cells:
             of = f" in {levels} mediator levels" if levels > 1 else ""
             text = (
                 f"Under {{assumption}}, the interval of {{arm}} rests on {self.observed.sum():,.0f} observed "
-                f"outcomes{of}: it holds if outcomes are nearly normal, not if they are skewed; collect more or merge "
-                "levels."
+                f"outcomes{of}: it is reliable only if outcomes are nearly normal; collect more or merge levels."
             )
             found.append(Concern("thin-cell", text, float(self.observed.sum())))
         elif abs(moments.skewness) > ONE_DECIDES:
             text = (
-                "Under {assumption}, one or two extreme outcomes decide the mean of {arm} and its interval (skewness "
-                f"{moments.skewness:.1f} of the estimate): the interval may not hold; collect more, or cut the outcome."
+                "Under {assumption}, one or two extreme outcomes dominate the mean of {arm} and its interval (skewness "
+                f"of the estimate: {moments.skewness:.1f}), which may be unreliable; collect more, or cut the outcome."
             )
             found.append(Concern("skewed", text, moments.skewness))
         return found
@@ -218,7 +217,7 @@ class Cells:
         total = self.pulls.sum()
         if total == 0:
             seen = " with the mediator seen" if self.name == "mediator-mar" else ""
-            raise NotIdentified(f"{{arm}} has no pulls{seen}.", arm=self.arm, assumption=self.name)
+            raise NotIdentified(f"{{arm}} has no rows{seen}.", arm=self.arm, assumption=self.name)
         shares: FloatArray = self.pulls / total
         return shares
 
@@ -237,7 +236,7 @@ class Cells:
         if self.setting.range_known or not others:
             advice = "merge mediator levels or collect more"
         raise NotIdentified(
-            f"{{arm}} has {self.pulls[m]:.0f} pulls with {self._level(m)} and none of their outcomes was observed; "
+            f"{{arm}} has {self.pulls[m]:,.0f} rows with {self._level(m)} and none of their outcomes was observed; "
             f"{advice}.",
             arm=self.arm,
             mediator=m,
@@ -250,8 +249,8 @@ class Cells:
     def _empty_concern(self, m: int, share: float) -> Concern:
         text = (
             f"Under {{assumption}}, none of the {self.pulls[m]:,.0f} outcomes of {{arm}} with {self._level(m)} was "
-            f"observed: their mean may be anywhere in the range, which adds {share:.1%} of it to the interval; merge "
-            "this level with a neighbour or collect more."
+            f"observed: their mean may be anywhere in the range of the outcome, which widens the interval by "
+            f"{share:.1%} of that range; merge this level with another or collect more."
         )
         return Concern("empty-cell", text, 0.0, mediator=m)
 

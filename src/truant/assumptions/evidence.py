@@ -58,7 +58,7 @@ def without_missing_mediators(counts: Counts, simpler: str) -> SameAs | None:
     """The simpler assumption says the same, if no mediator is missing."""
     if counts.table[:, -1].sum() > 0:
         return None
-    return SameAs(simpler, "No mediator is missing")
+    return SameAs(simpler, "No value of the mediator is missing")
 
 
 def independence(table: FloatArray) -> tuple[float, int]:

@@ -105,7 +105,7 @@ class Mcar(Assumption):
                 remark="A difference between arms alone does not contradict mcar.",
             ),
             ChiSquare(
-                "Is it as often missing in every mediator level of an arm?",
+                "Is the outcome as often missing in every mediator level of an arm?",
                 float(statistic),
                 int(freedom),
                 null=drawn_statistics(seen),

@@ -1,4 +1,4 @@
-"""`truant analyze`: what each arm of a table with holes is worth."""
+"""`truant analyze`: compare the arms of a table with missing outcomes."""
 
 from __future__ import annotations
 
@@ -30,62 +30,67 @@ def _cut(text: str) -> Any:
 
 @cli.command()
 @click.argument("data")
-@click.option("--arm", required=True, metavar="COLUMN", help="The column that says which arm a unit got.")
+@click.option("--arm", required=True, metavar="COLUMN", help="Column with the arm of each row.")
 @click.option(
-    "--outcome", required=True, metavar="COLUMN", help="The column with the outcome, and its holes."
+    "--outcome", required=True, metavar="COLUMN", help="Column with the outcome, empty where it is missing."
 )
 @click.option(
     "--mediator",
     multiple=True,
     metavar="COLUMN[:N]",
-    help="What was known in between; may be repeated. NAME:3 cuts a continuous one into thirds.",
+    help="Column known before the outcome; may be repeated. NAME:3 cuts a continuous one into thirds.",
 )
 @click.option("--control", metavar="ARM", help="The arm that the others are compared with.")
 @click.option(
     "--assume",
     multiple=True,
     shell_complete=_complete_assumptions,
-    help="See `truant assumptions`; may be repeated.  [default: all that are possible]",
+    help="Assumption to use, see `truant assumptions`; may be repeated.  [default: all that are possible]",
 )
 @click.option(
     "--level",
     type=number,
     default=0.95,
     show_default=True,
-    help="Of confidence intervals, and the probability from which a winner is clear.",
+    help="Level of the intervals, and least probability of being the best of a clear winner.",
 )
 @click.option(
-    "--tolerance", type=number, help="Expected loss, in units of the outcome, up to which arms are equal."
+    "--tolerance",
+    type=number,
+    help="Largest expected loss, in units of the outcome, at which arms count as equal.",
 )
 @click.option(
     "--range", "range_", type=numbers, metavar="LOW,HIGH", help="Lowest and highest possible outcome."
 )
 @click.option(
-    "--levels", type=numbers, metavar="0,1,...", help="Values of a discrete outcome.  [default: found out]"
+    "--levels",
+    type=numbers,
+    metavar="0,1,...",
+    help="Values of a discrete outcome.  [default: from the data]",
 )
 @click.option(
     "--cut-outcome",
     type=_cut,
     metavar="3|10,50",
-    help="Cut a real outcome into levels, for mnar: 3 at its tertiles, or at points (a single one is 10,).",
+    help="Cut a real outcome into classes, for mnar: 3 cuts into thirds, 10,50 at these points (one point: 10,).",
 )
 @click.option(
     "--missing-values",
     metavar="-99,?",
-    help="Further values that mean missing, beside empty, NA, N/A, NaN, null and None.",
+    help="Values that mean missing, in addition to empty, NA, N/A, NaN, null and None.",
 )
 @click.option(
-    "--only-missing-values", metavar="-99,?", help="Values that mean missing instead; empty ones always do."
+    "--only-missing-values", metavar="-99,?", help="The only values that mean missing, apart from empty."
 )
 @click.option(
     "--decimal", default=".", show_default=True, metavar="SIGN", help="Decimal sign of the numbers: . or ,"
 )
-@click.option("--observed", metavar="COLUMN", help="A column that says whether the outcome was observed.")
+@click.option("--observed", metavar="COLUMN", help="Column that says whether the outcome was observed.")
 @click.option(
     "--expected-split",
     type=numbers,
     metavar="1,1,...",
-    help="Share of units that each arm should have, sorted by arm.",
+    help="Planned shares of the arms, sorted by arm; a warning if the rows differ.",
 )
 @click.option("--minimize", is_flag=True, help="Lower outcomes are better: costs, churn, deaths.")
 @click.option(
@@ -94,35 +99,45 @@ def _cut(text: str) -> Any:
     metavar="CONDITION",
     help="Rows to keep, as in \"country = 'DE' and age >= 18\"; may be repeated.",
 )
-@click.option("--by", metavar="COLUMN", help="The analysis for each value of this column, on one page.")
-@click.option("--time", metavar="COLUMN", help="When a row was: shows shares and missing outcomes over time.")
+@click.option("--by", metavar="COLUMN", help="One analysis for each value of this column, on one page.")
 @click.option(
-    "--unit", metavar="COLUMN", help="Several rows of one customer: errors are clustered by this column."
+    "--time", metavar="COLUMN", help="Time of each row: shows shares of arms and missing outcomes over time."
+)
+@click.option(
+    "--unit",
+    metavar="COLUMN",
+    help="Unit (e.g. customer) of each row, if a unit has several: standard errors are clustered.",
 )
 @click.option(
     "--collected",
     default="fixed",
     show_default=True,
     metavar="WAY",
-    help="adaptive: a policy chose the arms by what it had seen; intervals are confidence sequences.",
+    help="fixed, or adaptive if arms were chosen by earlier outcomes: intervals are then confidence sequences.",
 )
 @click.option(
     "--collected-by",
     metavar="POLICY",
     help="The policy that chose the arms, e.g. mar-ucb: intervals are calibrated by replaying it.",
 )
-@click.option("--horizon", type=integer, metavar="ROWS", help="Number of rows that this policy was told.")
-@click.option("--replays", type=integer, help="How often it is replayed.  [default: 800]")
+@click.option("--horizon", type=integer, metavar="ROWS", help="Horizon that this policy was given.")
+@click.option("--replays", type=integer, help="Number of replays of this policy.  [default: 800]")
 @click.option(
     "--probability",
     metavar="COLUMN",
-    help="Probability with which the row's arm was chosen: adaptively weighted estimates.",
+    help="Column with the probability of choosing the row's arm: estimates are adaptively weighted.",
 )
-@click.option("--value", metavar="A=.5,B=.5", help="The mean outcome if arms were chosen with these shares.")
 @click.option(
-    "--encoding", metavar="NAME", help="Of CSV files, e.g. latin-1, cp1252 or utf-16.  [default: utf-8]"
+    "--value",
+    metavar="A=.5,B=.5",
+    help="Also estimate the mean outcome if arms are chosen with these shares.",
 )
-@click.option("--partitioned", is_flag=True, help="Folder names such as day=3 are columns, too.")
+@click.option(
+    "--encoding",
+    metavar="NAME",
+    help="Encoding of CSV files, e.g. latin-1, cp1252 or utf-16.  [default: utf-8]",
+)
+@click.option("--partitioned", is_flag=True, help="Read folder names such as day=3 as columns.")
 @click.option("--html", type=click.Path(path_type=str), help="Write a page with charts: .html.")
 @click.option("--out", type=click.Path(path_type=str), help="Write the estimates: .csv or .parquet.")
 @as_json
@@ -160,7 +175,7 @@ def analyze(
     out: str | None,
     as_json: bool,
 ) -> None:
-    """What each arm of a table with holes is worth, under each assumption.
+    """Compare the arms of a table with missing outcomes, under each assumption about why they are missing.
 
     DATA is a CSV or Parquet file (or a quoted glob of several), or the URL of a database table.
     """

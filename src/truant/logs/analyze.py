@@ -58,13 +58,13 @@ def analyze(
     partitioned: bool = False,
     progress: bool | Callable[[float], None] | None = None,
 ) -> LogAnalysis | AnalysisBy:
-    """What each arm of a table with holes is worth under each assumption, and how far to believe it.
+    """Compare the arms of a table with missing outcomes, under each assumption about why they are missing.
 
     Parameters
     ----------
     data : a CSV or Parquet file (or glob), a pandas, polars or Arrow table, an Ibis table, or a database URL.
     arm, outcome : names of columns; words such as yes and no are read as 1 and 0.
-    mediator : what was known in between, a column or several; "cd420:3" cuts a continuous one at its tertiles.
+    mediator : a column known before the outcome, or several; "cd420:3" cuts a continuous one at its tertiles.
     control : the arm that others are compared with.
     assume : names of assumptions, see `truant assumptions`; all that are possible unless given.
     level : of confidence intervals, and the probability of being best from which a winner is clear.

@@ -1,14 +1,11 @@
 """An analysis in plain words and figures: every sentence that terminals, pages, notebooks and JSON share."""
 
+from truant.analysis.shares import UNKNOWN, chance, p_value, percent
 from truant.analysis.words.answers import CHANCES_NOTE, KIND_TITLES, answer_rows, data_answer, loss_text
 from truant.analysis.words.figures import (
-    UNKNOWN,
     Figures,
-    chance,
     lift_text,
     listed,
-    p_value,
-    percent,
     signed_percent,
 )
 from truant.analysis.words.graphs import forbids_sentence

@@ -7,8 +7,9 @@ import math
 from truant.analysis.analysis import Analysis
 from truant.analysis.contradictions import Test
 from truant.analysis.diagnosis import DOUBTFUL
+from truant.analysis.shares import UNKNOWN, chance
 from truant.analysis.verdict import Answer, Kind
-from truant.analysis.words.figures import UNKNOWN, Figures, chance
+from truant.analysis.words.figures import Figures
 
 KIND_TITLES: dict[Kind, str] = {
     "clear": "Clear winner",
@@ -20,8 +21,8 @@ KIND_TITLES: dict[Kind, str] = {
     "one-arm": "One arm",
 }
 CHANCES_NOTE = (
-    "The probability takes the means of the arms as independent, and before the data every mean as equally possible (a "
-    "flat prior)."
+    "The probability assumes that the means of the arms are independent and that before the data every mean is equally "
+    "likely (a flat prior)."
 )
 
 
@@ -51,7 +52,7 @@ def data_answer(test: Test) -> str:
     """What the data answer to the question of a test."""
     if test.p_value >= DOUBTFUL:
         return "not contradicted" if test.contradicts else "yes"
-    return "contradicted" if test.contradicts else "no, which contradicts nothing"
+    return "contradicted" if test.contradicts else "no, but this contradicts nothing"
 
 
 def answer_rows(analysis: Analysis, figures: Figures) -> tuple[list[str], list[list[str]]]:
@@ -64,5 +65,5 @@ def answer_rows(analysis: Analysis, figures: Figures) -> tuple[list[str], list[l
         sure, loss = chance(answer.probability), loss_text(answer, figures)
         rows.append([answer.assumption, answer.arm, sure, loss, standing(answer, analysis)])
     return heads, rows + [
-        [name, UNKNOWN, UNKNOWN, UNKNOWN, "not tried"] for name in analysis.verdict.not_tried
+        [name, UNKNOWN, UNKNOWN, UNKNOWN, "could not be used"] for name in analysis.verdict.not_tried
     ]

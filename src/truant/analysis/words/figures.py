@@ -1,4 +1,4 @@
-"""How figures are written: outcomes, shares, p-values, lists of names."""
+"""How figures are written: outcomes, differences, lists of names."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from truant.analysis.analysis import Analysis, Interval
 from truant.analysis.differences import Difference, Lift
+from truant.analysis.shares import UNKNOWN
 
-UNKNOWN = "–"
 MOST_DECIMALS = 6
 
 
@@ -53,24 +53,6 @@ class Figures:
         return f"{self.number(interval.mean, sign)} {self.limits(interval, sign)}"
 
 
-def percent(share: float | None) -> str:
-    """A share with one decimal: 38.8%."""
-    if share is None or not math.isfinite(share):
-        return UNKNOWN
-    if 0 < share < 0.0005:
-        return "<0.1%"
-    if 0.9995 < share < 1:
-        return ">99.9%"
-    return f"{share:.1%}"
-
-
-def chance(probability: float) -> str:
-    """A probability with one decimal, which never claims certainty: >99.9%."""
-    if 0 <= probability < 0.0005:
-        return "<0.1%"
-    return ">99.9%" if probability > 0.9995 else percent(probability)
-
-
 def signed_percent(share: float) -> str:
     """A change with one decimal and its sign: +3.2%."""
     return f"{share:+,.1%}"
@@ -81,13 +63,6 @@ def lift_text(lift: Lift | None) -> str:
     if lift is None:
         return UNKNOWN
     return f"{signed_percent(lift.mean)} [{signed_percent(lift.low)}, {signed_percent(lift.high)}]"
-
-
-def p_value(value: float) -> str:
-    """0.034, but < 0.001 for what is smaller; a dash for what is not known."""
-    if math.isnan(value):
-        return UNKNOWN
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def listed(names: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from truant.analysis.analysis import Analysis
-from truant.analysis.words.figures import UNKNOWN, chance, percent
+from truant.analysis.shares import UNKNOWN, chance, percent
 from truant.analysis.words.rows import missing_share
 
 
@@ -14,8 +14,8 @@ def chances_sentence(groups: int) -> str:
     if groups < 2:
         return ""
     return (
-        f"{groups} groups are {groups} chances of a false winner: intervals and probabilities are those of each group "
-        "alone, and the most striking of them may be luck."
+        f"Intervals and probabilities are those of each group alone: with {groups} groups a false winner is more "
+        "likely, and the most striking result may be due to chance."
     )
 
 

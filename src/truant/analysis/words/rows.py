@@ -7,14 +7,15 @@ from typing import Any
 
 from truant.analysis.analysis import Analysis, Arm
 from truant.analysis.diagnosis import Warning
-from truant.analysis.words.figures import listed, percent
+from truant.analysis.shares import percent
+from truant.analysis.words.figures import listed
 from truant.text import named, visible
 
 FEW = 10  # rows of a cell below which its missing share says little
 
 
 def missing_share(analysis: Analysis) -> float:
-    """Share of all pulls whose outcome is missing."""
+    """Share of all rows whose outcome is missing."""
     pulls = sum(arm.pulls for arm in analysis.arms)
     return 1 - sum(arm.observed for arm in analysis.arms) / pulls if pulls else 0.0
 
@@ -39,13 +40,13 @@ def drawn_sentence(analysis: Analysis, drawn: int) -> str:
         if analysis.control is not None
         else "each assumption's winner"
     )
-    return f"Drawn are {drawn} of {len(analysis.arms):,} arms: {others} and those with the {best_end(analysis)} means."
+    return f"{drawn} of {len(analysis.arms):,} arms are drawn: {others} and those with the {best_end(analysis)} means."
 
 
 def undrawn_sentence(arms: Sequence[Arm]) -> str:
     """Which arms a chart of estimates cannot show."""
     without = [named(arm.arm) for arm in arms if arm.naive is None and not arm.estimates]
-    return f"Without any observed outcome, and so without an estimate: {listed(without)}." if without else ""
+    return f"No estimate, since no outcome was observed: {listed(without)}." if without else ""
 
 
 def missing_sentence(analysis: Analysis) -> str:
@@ -59,7 +60,8 @@ def missing_sentence(analysis: Analysis) -> str:
     most = max(cells, key=lambda cell: cell["missing_share"])
     least = min(cells, key=lambda cell: cell["missing_share"])
     if percent(most["missing_share"]) == percent(least["missing_share"]):
-        return f"{start}, as many in every arm and at every level of the mediator."
+        levels = " and at every mediator level" if len(analysis.labels.mediators) > 1 else ""
+        return f"{start}, the same share in every arm{levels}."
     return f"{start}: most {_where(most, analysis)}, fewest {_where(least, analysis)}."
 
 

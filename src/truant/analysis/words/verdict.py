@@ -8,9 +8,10 @@ from typing import Any
 
 from truant.analysis.analysis import Analysis
 from truant.analysis.more_rows import MoreRows
+from truant.analysis.shares import chance, percent
 from truant.analysis.verdict import LITTLE, Answer
 from truant.analysis.words.answers import loss_text
-from truant.analysis.words.figures import Figures, chance, listed, percent
+from truant.analysis.words.figures import Figures, listed
 from truant.text import named, visible
 
 OWN = ("naive", "mcar", "mar")  # one number where there is no mediator
@@ -42,21 +43,21 @@ def settling_sentences(analysis: Analysis) -> list[str]:
         ]
     if verdict.kind == "no-mediator":
         return [
-            "Name a mediator: something known of every row before its outcome that says who goes missing (opened the "
-            "mail, came to the first visit).",
-            "Or find out the outcomes of a random sample of the rows where it is missing.",
-            "More rows of the same kind will not settle it.",
+            "Name a mediator: a column known for every row before the outcome, and related to which outcomes are "
+            "missing (for example: opened the mail, came to the first visit).",
+            "Or find out the missing outcomes of a random sample of rows.",
+            "More rows of the same kind will not help.",
         ]
     if verdict.kind == "depends":
         return [
-            "Find out why outcomes are missing, or find out the outcomes of a random sample of the rows where it is "
-            "missing. More rows of the same kind will not settle it."
+            "Find out why outcomes are missing, or find out the missing outcomes of a random sample of rows. More rows "
+            "of the same kind will not help."
         ]
     without = [arm.arm for arm in analysis.arms if any(map(_no_interval, arm.estimates.values()))]
     if without:
         arms = f"{'arm' if len(without) == 1 else 'arms'} {listed(map(named, without))}"
         return [f"Collect more outcomes of {arms}, or give the range or the levels of the outcome."]
-    return [_running(one, analysis) for one in verdict.more_rows]
+    return [_running(one, analysis) for one in verdict.more_rows if one.rows != 0]
 
 
 def verdict_document(analysis: Analysis) -> dict[str, Any]:
@@ -66,24 +67,26 @@ def verdict_document(analysis: Analysis) -> dict[str, Any]:
 
 def _clear(analysis: Analysis) -> str:
     verdict = analysis.verdict
-    best = f"{named(verdict.arm)} is the best arm"
+    winner, leads = f"{named(verdict.arm)} is the clear winner", _leads(verdict.remaining)
     if verdict.by_bounds:
-        return f"{best}, whatever the missing outcomes were: {_sides(verdict.remaining)}, and the worst case agrees."
-    return f"{best}: {_sides(verdict.remaining)}."
+        return f"{winner}, whatever the missing outcomes were: it {leads}, and the worst-case bounds agree."
+    return f"{winner}: it {leads}."
 
 
 def _equal(analysis: Analysis) -> str:
     verdict = analysis.verdict
     names = listed(answer.assumption for answer in verdict.remaining)
     return (
-        f"{named(verdict.arm)} can be chosen: under {names}, the expected loss of choosing it now is within the "
-        f"tolerance of {verdict.tolerance:g}, whichever arm is the best."
+        f"{named(verdict.arm)} can be chosen: the expected loss of choosing it now is within the tolerance of "
+        f"{verdict.tolerance:g} under {names}."
     )
 
 
 def _unsettled(analysis: Analysis) -> str:
     verdict = analysis.verdict
-    return f"Not settled: {_sides(verdict.remaining)}. A clear winner has at least {percent(verdict.level)}."
+    return (
+        f"Not settled: {_sides(verdict.remaining)}. A clear winner needs at least {100 * verdict.level:.4g}%."
+    )
 
 
 def _depends(analysis: Analysis) -> str:
@@ -93,10 +96,11 @@ def _depends(analysis: Analysis) -> str:
 def _no_mediator(analysis: Analysis) -> str:
     verdict = analysis.verdict
     names = [answer.assumption for answer in verdict.remaining if answer.assumption in OWN]
-    same = f" Without a mediator, {listed(['naive', *names])} are one number." if names else ""
+    same = f" Without a mediator, {listed(['naive', *names])} give the same estimates." if names else ""
     return (
-        f"No arm can be named the best: {percent(verdict.missing_share)} of the outcomes are missing, and nothing in "
-        f"the table says which. If they are like the others, {_sides(verdict.remaining)}.{same}"
+        f"No arm can be named the best: {percent(verdict.missing_share)} of the outcomes are missing, and no mediator "
+        "helps to tell whether they differ from the observed ones. If they do not differ, "
+        f"{_sides(verdict.remaining)}.{same}"
     )
 
 
@@ -104,7 +108,7 @@ def _not_identified(analysis: Analysis) -> str:
     verdict = analysis.verdict
     if verdict.answers:
         names = listed(verdict.contradicted)
-        return f"No arm can be named the best: the data contradict every assumption that could be tried ({names})."
+        return f"No arm can be named the best: the data contradict every assumption that could be used ({names})."
     naive = analysis.winner.get("naive")
     end = "lowest" if analysis.minimize else "highest"
     also = f" Among the observed outcomes, {named(naive)} has the {end} mean." if naive else ""
@@ -112,7 +116,7 @@ def _not_identified(analysis: Analysis) -> str:
 
 
 def _one_arm(analysis: Analysis) -> str:
-    return f"There is one arm only, {named(analysis.arms[0].arm)}: nothing to compare it with."
+    return f"There is only one arm, {named(analysis.arms[0].arm)}, so there is nothing to compare."
 
 
 _SENTENCES = {
@@ -134,31 +138,34 @@ def _remarks(analysis: Analysis) -> list[str]:
         remarks.append(f"The data contradict {listed(verdict.contradicted)}.")
     naive = analysis.winner.get("naive")
     if verdict.kind == "clear" and naive not in (None, verdict.arm):
-        remarks.append(f"Leaving out the rows with a missing outcome would have named {named(naive)}.")
+        remarks.append(f"If the rows with a missing outcome are left out, {named(naive)} leads instead.")
     beyond = [item.assumption for item in analysis.untestable]
     named_by = [answer.assumption for answer in verdict.remaining if answer.assumption in beyond]
     if verdict.kind == "clear" and named_by and not verdict.by_bounds and verdict.missing_share > LITTLE:
-        remarks.append(f"No data of this kind can contradict {listed(named_by)}.")
+        remarks.append(f"The data cannot test {listed(named_by)}.")
     if verdict.kind == "clear" and verdict.not_tried:
-        remarks.append(f"Not tried: {listed(verdict.not_tried)}.")
+        remarks.append(f"{listed(verdict.not_tried)} could not be used.")
     return remarks
 
 
 def _sides(answers: Sequence[Answer]) -> str:
-    """'mcar (99.0%) and mar (98.1%) name 'a'; mnar names 'b' (97.0%)'."""
-    parts = []
-    for arm in dict.fromkeys(answer.arm for answer in answers):
-        own = [answer for answer in answers if answer.arm == arm]
-        if len(own) == 1:
-            parts.append(f"{own[0].assumption} names {named(arm)} ({_chance(own[0])})")
-        else:
-            names = listed(f"{answer.assumption} ({_chance(answer)})" for answer in own)
-            parts.append(f"{names} name {named(arm)}")
-    return "; ".join(parts)
+    """'a' leads under mcar (probability of being the best: 99.0%) and mar (98.1%); 'b' leads under mnar (97.0%)."""
+    arms = dict.fromkeys(answer.arm for answer in answers)
+    own = [[answer for answer in answers if answer.arm == arm] for arm in arms]
+    return "; ".join(
+        f"{named(arm)} {_leads(some, i == 0)}" for i, (arm, some) in enumerate(zip(arms, own, strict=True))
+    )
+
+
+def _leads(answers: Sequence[Answer], explained: bool = True) -> str:
+    """'leads under mcar (probability of being the best: 99.0%) and mar (98.1%)'; not explained, without these words."""
+    first = "probability of being the best: " if explained else ""
+    names = [f"{one.assumption} ({'' if i else first}{_chance(one)})" for i, one in enumerate(answers)]
+    return f"leads under {listed(names)}"
 
 
 def _chance(answer: Answer) -> str:
-    return "probability not known" if math.isnan(answer.probability) else chance(answer.probability)
+    return "not known" if math.isnan(answer.probability) else chance(answer.probability)
 
 
 def _answer(answer: Answer, figures: Figures) -> str:
@@ -176,16 +183,14 @@ def _answer(answer: Answer, figures: Figures) -> str:
 def _running(needed: MoreRows, analysis: Analysis) -> str:
     name, arm = needed.assumption, named(needed.arm)
     if needed.rows is None:
-        return f"Under {name}, no number of rows will make {arm} clear if the means are as they are now estimated."
-    if needed.rows == 0:
-        return f"Under {name}, {arm} is clear already."
+        return f"Under {name}, no realistic number of rows would make {arm} a clear winner if the estimates are right."
     rows = _rounded(needed.rows)
     share = needed.rows / sum(one.pulls for one in analysis.arms)
-    times = f"{share:,.0f}" if share >= 10 else f"{share:.2g}"
-    more = f"{rows:,} more {'row' if rows == 1 else 'rows'} ({times} times those there are)"
+    times = f"{share:,.0f} times" if share >= 10 else f"{share:.2g} times" if share >= 1 else percent(share)
+    more = f"{rows:,} more {'row' if rows == 1 else 'rows'} ({times} {'of ' if share < 1 else ''}the present number)"
     return (
-        f"Under {name}, {arm} would be clear with about {more}, at the present shares of the arms and if the means are "
-        "as they are now estimated."
+        f"Under {name}, {arm} would be a clear winner after about {more}, if the estimates are right and the arms "
+        "keep their shares."
     )
 
 

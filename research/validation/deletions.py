@@ -14,7 +14,6 @@ from truant.counts import Counts
 from truant.setting import FloatArray, IntArray, Setting
 
 ASSUMPTIONS = ("mcar", "mar", "mnar")
-DOUBTFUL = 0.05  # p-values below which a test contradicts
 CONCERNS = ("linear-infeasible", "ill-conditioned", "flat-likelihood")
 MECHANISMS = ("mcar", "mar", "mnar", "mediator and outcome")
 
@@ -101,7 +100,7 @@ def _judged(analysis: Analysis, assumption: str, data: Complete) -> dict[str, An
     if assumption not in analysis.assumptions:
         return None
     estimates = [arm.estimates[assumption] for arm in analysis.arms]
-    contradicted = any(test.assumption == assumption and test.p_value < DOUBTFUL for test in analysis.tests)
+    contradicted = any(test.assumption == assumption and test.contradicted for test in analysis.tests)
     warned = any(one.code in CONCERNS and assumption in one.message for one in analysis.warnings)
     return {
         "errors": [one.mean - truth for one, truth in zip(estimates, data.means, strict=True)],

@@ -129,8 +129,8 @@ def test_answers_of_the_data_say_what_they_contradict(analysis, page):
             (False, False): "yes",
         }
         assert row[1] == f"{test.question} {test.remark}".strip()
-        assert row[3] == expected[low, test.contradicts]
-    assert {test.contradicts for test in analysis.tests} == {True, False}
+        assert row[3] == expected[low, test.could_contradict]
+    assert {test.could_contradict for test in analysis.tests} == {True, False}
 
 
 def test_methods_say_which_way_is_better():

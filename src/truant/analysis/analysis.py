@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,12 @@ from truant.analysis.bounds import Bounds, worst_case
 from truant.analysis.clusters import Clusters
 from truant.analysis.collection import Collected, Collection
 from truant.analysis.contradictions import Test, Untestable, contradictions
-from truant.analysis.diagnosis import Warning, contradicted_by, flat_prior_warnings, warnings
+from truant.analysis.diagnosis import Warning, concerns_of, contradicted_by, flat_prior_warnings, warnings
 from truant.analysis.differences import Difference, differences
 from truant.analysis.direction import Direction
 from truant.analysis.estimates import Belief, Infeasible, beliefs
 from truant.analysis.labels import Labels
+from truant.analysis.mediator import mediator_informs
 from truant.analysis.more_rows import more_rows
 from truant.analysis.over_time import OverTime
 from truant.analysis.parallel import each_arm
@@ -27,7 +28,7 @@ from truant.analysis.sensitivity import Tipping, missing_shares, pooled_sd, tipp
 from truant.analysis.uncut import Uncut
 from truant.analysis.value import Value, checked_mix, mix_value
 from truant.analysis.verdict import Answer, Verdict, best_by_bounds, decide
-from truant.assumptions import Estimate
+from truant.assumptions import Concern, Estimate
 from truant.assumptions.mcar import Mcar
 from truant.counts import OBSERVED, PULLS, Counts, needed_counts
 from truant.documents import document
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ADJUSTMENT = "Dunnett: simultaneous intervals and p-values of all differences to the control"
+LEAST_LEVEL = 0.5  # a winner that is less probable than not is none
+FEW_OUTCOMES = 10  # observed, of a leader or a runner-up, below which no winner is clear
+SHAKY = {"thin-cell", "skewed", "no-interval"}  # concerns that say that an interval may not hold
 REFERENCE = "mar"  # arms are sorted by their values under it, where it can be used
 
 
@@ -152,8 +156,8 @@ class Analysis:
             own = {key: getattr(arm, key) for key in ("arm", "pulls", "observed", "missing_share")}
             if arm.bounds:
                 own |= {f"bounds_{key}": value for key, value in asdict(arm.bounds).items()}
-            if arm.naive:
-                rows.append({**own, "assumption": "naive", **asdict(arm.naive)})
+            nothing = dict.fromkeys(("mean", "low", "high"))
+            rows.append({**own, "assumption": "naive", **(asdict(arm.naive) if arm.naive else nothing)})
             for name, estimate in arm.estimates.items():
                 values = asdict(estimate)
                 change = values.pop("difference") or {}
@@ -226,12 +230,23 @@ def analyze_counts(
     rankings = [ranking(direction.belief(belief)) for belief in found]
     estimates = _estimates(found, rankings, level, None if control is None else labels.arms.index(control))
     arms = _arms(counts, labels, naive, estimates, _bounds(real, counts, level, collected))
+    concerns = {belief.name: concerns_of(belief) for belief in found}
     ranked = [one.belief for one in rankings]
     upward = direction.counts(counts)
     z = NormalDist().inv_cdf((1 + level) / 2)
     tips = [tipping(belief, upward, direction.setting(real.setting), labels) for belief in ranked]
     return Analysis(
-        verdict=_verdict(arms, setting, rankings, tests, impossible, level, tolerance),
+        verdict=_verdict(
+            arms,
+            mediator_informs(counts, tests),
+            rankings,
+            concerns,
+            tests,
+            impossible,
+            level,
+            tolerance,
+            setting.minimize,
+        ),
         arms=arms,
         infeasible=tuple(impossible),
         winner=_winners(naive, ranked, labels, direction),
@@ -244,7 +259,7 @@ def analyze_counts(
                 if over_time
                 else ()
             ),
-            *warnings(counts, labels, found, tests, split, _sizes(counts, clusters)),
+            *warnings(counts, labels, concerns, tests, split, _sizes(counts, clusters)),
             *flat_prior_warnings(rankings, labels),
         ),
         tests=tuple(tests),
@@ -298,12 +313,14 @@ def _bounds(real: Uncut, counts: Counts, level: float, collected: Collected | No
 
 def _verdict(
     arms: Sequence[Arm],
-    setting: Setting,
+    has_mediator: bool,
     rankings: Sequence[Ranking],
+    concerns: Mapping[str, Sequence[Sequence[Concern]]],
     tests: Sequence[Test],
     impossible: Sequence[Infeasible],
     level: float,
     tolerance: float | None,
+    minimize: bool,
 ) -> Verdict:
     names = [arm.arm for arm in arms]
     rows = sum(arm.pulls for arm in arms)
@@ -324,14 +341,39 @@ def _verdict(
         answers,
         arms=names,
         not_tried=[item.assumption for item in impossible if not item.repeats],
-        has_mediator=setting.mediators > 1,
+        has_mediator=has_mediator,
         missing_share=1 - sum(arm.observed for arm in arms) / max(rows, 1),
-        best_by_bounds=best_by_bounds(names, [arm.bounds for arm in arms], setting.minimize),
-        more_rows={one.assumption: one for one in needed if one is not None},
+        best_by_bounds=best_by_bounds(names, [arm.bounds for arm in arms], minimize),
+        doubtful_arms=_doubtful(arms, [one for one in rankings if one.belief.name not in refuted], concerns),
+        more_rows={
+            one.assumption: replace(one, rows=None)
+            if one.rows and _never_observed(concerns[one.assumption])
+            else one
+            for one in needed
+            if one is not None
+        },
         losses={one.belief.name: {names[a]: one.expected_loss(a) for a in leaders} for one in rankings},
         level=level,
         tolerance=tolerance,
     )
+
+
+def _doubtful(
+    arms: Sequence[Arm], rankings: Sequence[Ranking], concerns: Mapping[str, Sequence[Sequence[Concern]]]
+) -> list[str]:
+    """Leaders and runners-up whose interval may not hold: few outcomes, or one or two that decide the mean."""
+    found = []
+    for one in rankings:
+        for a in np.argsort(-np.nan_to_num(one.probabilities), kind="stable")[:2]:
+            codes = {concern.code for concern in concerns[one.belief.name][a]}
+            if arms[a].observed < FEW_OUTCOMES or codes & SHAKY:
+                found.append(arms[a].arm)
+    return list(dict.fromkeys(found))
+
+
+def _never_observed(concerns: Sequence[Sequence[Concern]]) -> bool:
+    """Whether a mediator level has no observed outcome, which more rows of the same kind do not change."""
+    return any(concern.code == "empty-cell" for own in concerns for concern in own)
 
 
 def assumption_names(assume: object) -> list[str]:
@@ -358,6 +400,8 @@ def check_options(
     """The expected split as numbers, if these options fit the labels; or raises InvalidValue."""
     if not is_number(level) or not 0 < level < 1:
         raise InvalidValue(f"level must be between 0 and 1, got {quoted(level)}.")
+    if level < LEAST_LEVEL:
+        raise InvalidValue(f"level must be at least {LEAST_LEVEL}, got {quoted(level)}.")
     if control is not None and (not isinstance(control, str) or control not in labels.arms):
         raise unknown("arm", control, labels.arms)
     if expected_split is None:

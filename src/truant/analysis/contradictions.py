@@ -17,6 +17,9 @@ from truant.setting import Setting
 FEW_DRAWS = 100  # tables drawn under an assumption, below which their shares are too coarse
 
 
+DOUBTFUL = 0.05  # p-values below which a test contradicts
+
+
 @dataclass(frozen=True)
 class Test:
     """A likelihood-ratio test; `arm` is empty where it is about all arms together."""
@@ -27,7 +30,10 @@ class Test:
     statistic: float
     freedom: int
     p_value: float  # corrected for several arms (Holm) where there is one test for each
-    contradicts: bool = True  # whether a small p-value speaks against the assumption, or is only good to know
+    could_contradict: bool = (
+        True  # whether a small p-value speaks against the assumption, or is only good to know
+    )
+    contradicted: bool = False  # whether it does: p below 5%
     remark: str = ""  # what else to know of the answer
 
 
@@ -86,6 +92,7 @@ def _with_p_values(name: str, found: Sequence[ChiSquare], labels: Labels) -> lis
             test.freedom,
             p,
             test.contradicts,
+            test.contradicts and p < DOUBTFUL,
             test.remark,
         )
         for test, p in zip(found, p_values, strict=True)

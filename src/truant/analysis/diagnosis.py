@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,6 @@ from truant.setting import FloatArray, IntArray
 from truant.text import named
 
 RARE = 0.02  # share observed in a cell below which it is hardly ever seen
-DOUBTFUL = 0.05  # p-values below which a test contradicts
 LEAST_DOUBT = 0.02  # in a probability of being best, below which a difference is not worth a warning
 UNEVEN = 0.001  # and below which a split is not the expected one: false alarms cost trust
 
@@ -38,7 +37,7 @@ class Warning:
 def warnings(
     counts: Counts,
     labels: Labels,
-    beliefs: Sequence[Belief],
+    concerns: Mapping[str, Sequence[Sequence[Concern]]],
     tests: Sequence[Test],
     expected_split: FloatArray | None,
     sizes: FloatArray | IntArray | None = None,
@@ -47,9 +46,9 @@ def warnings(
     found = []
     if expected_split is not None:
         found += _split(counts.pulls if sizes is None else sizes, labels, expected_split)
-    concerns = _concerns(labels, beliefs)
-    found += _cells(counts, labels, {concern.arm for concern in concerns if concern.code == "empty-cell"})
-    found += concerns
+    said = _concerns(labels, concerns)
+    found += _cells(counts, labels, {concern.arm for concern in said if concern.code == "empty-cell"})
+    found += said
     return found + _contradicted(tests)
 
 
@@ -96,14 +95,17 @@ def _cells(counts: Counts, labels: Labels, said: set[str]) -> list[Warning]:
     return found
 
 
-def _concerns(labels: Labels, beliefs: Sequence[Belief]) -> list[Warning]:
+def concerns_of(belief: Belief) -> list[Sequence[Concern]]:
+    """What an assumption has to say about the counts of each arm."""
+    return each_arm(lambda reading: reading.concerns(), belief.readings)
+
+
+def _concerns(labels: Labels, concerns: Mapping[str, Sequence[Sequence[Concern]]]) -> list[Warning]:
     """What the assumptions themselves have to say about the counts of an arm."""
-    found: list[tuple[Concern, str, str]] = [
-        (concern, belief.name, arm)
-        for belief in beliefs
-        for arm, own in zip(
-            labels.arms, each_arm(lambda reading: reading.concerns(), belief.readings), strict=True
-        )
+    found = [
+        (concern, name, arm)
+        for name, by_arm in concerns.items()
+        for arm, own in zip(labels.arms, by_arm, strict=True)
         for concern in own
     ]
     return [
@@ -120,7 +122,7 @@ def _sentence(concern: Concern, assumption: str, arm: str, labels: Labels) -> st
 def _contradicted(tests: Sequence[Test]) -> list[Warning]:
     found = []
     for test in tests:
-        if not test.contradicts or test.p_value >= DOUBTFUL:
+        if not test.contradicted:
             continue
         where = f" in arm {named(test.arm)}" if test.arm else ""
         message = (
@@ -138,7 +140,7 @@ def _compared(p: float) -> str:
 
 def contradicted_by(tests: Sequence[Test]) -> set[str]:
     """Names of the assumptions that a test contradicts."""
-    return {test.assumption for test in tests if test.contradicts and test.p_value < DOUBTFUL}
+    return {test.assumption for test in tests if test.contradicted}
 
 
 def flat_prior_warnings(rankings: Sequence[Ranking], labels: Labels) -> list[Warning]:

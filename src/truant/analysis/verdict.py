@@ -24,6 +24,7 @@ KINDS: tuple[Kind, ...] = (
     "not-identified",
     "one-arm",
 )
+LEANS = 0.75  # probability from which an assumption is said to name an arm, beside another that is clear
 LITTLE = 0.01  # share of missing outcomes up to which a mediator is not asked for
 
 
@@ -53,6 +54,8 @@ class Verdict:
     answers : one for each assumption that could be tried.
     not_tried : assumptions that these data cannot be read under.
     by_bounds : the worst-case bounds alone decide.
+    doubtful_arms : leaders or runners-up with few outcomes, or with a mean that one or two outcomes decide; with
+        such an arm no winner is clear.
     more_rows : for each remaining assumption, how many more rows would make its leader clear.
     level, tolerance : what `clear` and `equal` were judged by.
     missing_share : of all outcomes.
@@ -63,6 +66,7 @@ class Verdict:
     answers: tuple[Answer, ...]
     not_tried: tuple[str, ...]
     by_bounds: bool
+    doubtful_arms: tuple[str, ...]
     more_rows: tuple[MoreRows, ...]
     level: float
     tolerance: float | None
@@ -87,6 +91,7 @@ def decide(
     has_mediator: bool,
     missing_share: float,
     best_by_bounds: str | None,
+    doubtful_arms: Sequence[str] = (),
     more_rows: Mapping[str, MoreRows],
     losses: Mapping[str, Mapping[str, float]],
     level: float,
@@ -102,7 +107,9 @@ def decide(
     ]
     kind = _kind(remaining, len(arms), harmless, level)
     arm = named[0] if len(named) == 1 else harmless[0] if kind == "equal" else None
-    by_bounds = best_by_bounds is not None and arm == best_by_bounds
+    by_bounds = best_by_bounds is not None and arm == best_by_bounds and missing_share > 0
+    if kind == "clear" and doubtful_arms:
+        kind = "unsettled"
     if kind not in ("one-arm", "not-identified") and not (
         has_mediator or missing_share <= LITTLE or by_bounds
     ):
@@ -113,6 +120,7 @@ def decide(
         answers=tuple(answers),
         not_tried=tuple(not_tried),
         by_bounds=by_bounds,
+        doubtful_arms=tuple(doubtful_arms),
         more_rows=tuple(more_rows[one.assumption] for one in remaining if one.assumption in more_rows),
         level=level,
         tolerance=tolerance,
@@ -130,8 +138,9 @@ def _kind(remaining: Sequence[Answer], arms: int, harmless: Sequence[str], level
         return "clear"
     if harmless:
         return "equal"
-    # where no assumption is clear by itself, different leaders may be chance
-    if not one_arm and any(answer.probability >= level for answer in remaining):
+    # where no assumption is clear by itself, or the others hardly name an arm, different leaders may be chance
+    leaning = {answer.arm for answer in remaining if answer.probability >= LEANS}
+    if len(leaning) > 1 and any(answer.probability >= level for answer in remaining):
         return "depends"
     return "unsettled"
 

@@ -15,10 +15,12 @@ from truant.assumptions.evidence import ChiSquare, Concern, NoTest, SameAs, with
 from truant.assumptions.exact import LikelihoodFit
 from truant.assumptions.likelihood import size, work_size
 from truant.assumptions.linear import ILL_CONDITIONED, LinearSolution
+from truant.assumptions.mcar import Mcar
 from truant.counts import Counts
 from truant.errors import NotIdentified
 from truant.setting import FloatArray, Setting, positive_number, switch
 
+ROUNDING = 1e-3  # of 2 (l_saturated - l_max), which a fit may leave
 FIRST_PULLS = 10  # of each arm, before its likelihood is looked at
 GROWTH = (
     0.1  # an arm is refitted when its pulls grew by this share; .05 costs twice the time and gains nothing
@@ -106,8 +108,7 @@ class ByLikelihood(Assumption):
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """The maximum and its profile limits."""
         self.check(setting)
-        fit = self.fit(counts, arm)
-        return Estimate(fit.mean, fit.at)
+        return self._estimated(self.fit(counts, arm), counts, arm, setting)
 
     def read(self, counts: Counts, arm: int, setting: Setting) -> Reading:
         """Estimate, test and concerns from one fit."""
@@ -117,7 +118,14 @@ class ByLikelihood(Assumption):
         def concerns() -> list[Concern]:
             return [*linear_concerns(self.linear(counts, arm)), *flat_concerns(fit)]
 
-        return Reading(Estimate(fit.mean, fit.at), (self._test(fit, arm),), concerns)
+        estimate = self._estimated(fit, counts, arm, setting)
+        return Reading(estimate, (self._test(fit, arm),), concerns)
+
+    def _estimated(self, fit: LikelihoodFit, counts: Counts, arm: int, setting: Setting) -> Estimate:
+        """The maximum with its profile limits; where no outcome of the arm is missing, the mean as under mcar."""
+        if counts.table[arm][:, -1].sum() == 0:
+            return Mcar().estimate(counts, arm, setting)
+        return Estimate(fit.mean, fit.at)
 
     def tests(self, counts: Counts, setting: Setting) -> tuple[()]:
         """None without a fit: see `read`."""
@@ -158,9 +166,18 @@ class ByLikelihood(Assumption):
         """2 (l_saturated - l_max): more cells than free numbers leave something to contradict."""
         table = fit.table
         freedom = self.freedom(table.shape[0] - 1, table.shape[1] - 1)
-        if freedom <= 0:
-            return NoTest("it has as many free parameters as the table has cells, so any table fits it")
         statistic = fit.misfit()
+        if freedom <= 0:
+            if statistic <= ROUNDING:
+                return NoTest("it has as many free parameters as the table has cells, and this one fits it")
+            # nothing fits the table: a mixture of chi-squares, with at most one degree for each chance to be seen
+            return ChiSquare(
+                "Can any probabilities of being observed give these shares?",
+                statistic,
+                len(fit.observation),
+                arm,
+                remark=self.test_remark,
+            )
         null: tuple[float, ...] = ()
         if (
             table.sum() < ASYMPTOTIC and statistic > freedom

@@ -82,7 +82,7 @@ def assemble(
     kept = [cell for cell in aggregate.rows if cell["arm"] is not None]
     arms = in_order({cell["arm"] for cell in kept}, untyped)
     markers.check_arms_read(request, list(arms.values()), found)
-    check_arms(request, list(arms.values()), rows)
+    check_arms(request, list(arms.values()), rows, at_least=1)
     mediators = _mediators(request, cuts, kept, untyped)
     check_distinct(request, len(arms), len(mediators))
     check_identifiers(request, [len(arms), *_distinct(request, kept)], sum(cell["pulls"] for cell in kept))
@@ -185,14 +185,14 @@ def _discrete(
 
 
 def _is_scale(levels: Sequence[float]) -> bool:
-    """Whether levels that were found look like all there are: whole numbers or shares at equal distances.
+    """Whether levels that were found look like all there are: 0 and 1, whole numbers from 0 or 1 on, or equal shares.
 
-    A few amounts of money, seen in a small table, do not: the next one may be higher.
+    A few amounts of money, or the two best of five marks, do not: others may not have come up yet.
     """
     values = np.asarray(levels)
-    plain = bool(np.all(values == np.floor(values))) or bool(values[0] >= 0 and values[-1] <= 1)
-    steps = np.diff(values)
-    return plain and bool(np.allclose(steps, steps[:1], rtol=1e-6))
+    if len(values) == 2 or values[-1] <= 1:
+        return bool(values[0] == 0 and values[-1] == 1 and np.allclose(np.diff(values), values[1], rtol=1e-6))
+    return bool(values[0] in (0, 1) and np.all(np.diff(values) == 1))
 
 
 def _real(

@@ -72,9 +72,10 @@ def _check(column: str, kept: list[dict[str, Any]]) -> None:
     wrong = sum(int(cell["no_probability"]) for cell in kept)
     if wrong:
         rows = sum(cell["pulls"] for cell in kept)
+        name = column_name(column)
         raise InvalidValue(
             f"The probability of a choice must be in (0, 1]; in {wrong:,} of {rows:,} rows, column {column!r} holds "
-            f"something else or nothing; leave them out with filter: {column_name(column)} > 0."
+            f"something else or nothing; leave them out with filter: {name} > 0 and {name} <= 1."
         )
 
 

@@ -48,15 +48,15 @@ def check_identifiers(request: Request, distinct: Sequence[int], rows: int) -> N
         )
 
 
-def check_arms(request: Request, arms: Sequence[Any], rows: int) -> None:
-    """Rows, and at least two arms to compare."""
+def check_arms(request: Request, arms: Sequence[Any], rows: int, at_least: int = 2) -> None:
+    """Rows, and as many arms as are needed."""
     if rows == 0:
         raise InvalidValue("The table has no rows; there is nothing to learn from.")
     if not arms:
         raise InvalidValue(
             f"None of the {rows} rows has an arm: column {request.arm!r} is missing throughout."
         )
-    if len(arms) == 1:
+    if len(arms) < at_least:
         raise InvalidValue(
             f"At least two arms are needed to compare, column {request.arm!r} holds only {arms[0]!r}."
         )

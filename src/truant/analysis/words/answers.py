@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from truant.analysis.analysis import Analysis
-from truant.analysis.contradictions import Test
-from truant.analysis.diagnosis import DOUBTFUL
+from truant.analysis.contradictions import DOUBTFUL, Test
 from truant.analysis.shares import UNKNOWN, chance
 from truant.analysis.verdict import Answer, Kind
 from truant.analysis.words.figures import Figures
@@ -41,7 +40,7 @@ def standing(answer: Answer, analysis: Analysis) -> str:
     """What the data say of an assumption."""
     if answer.contradicted:
         return "contradicted"
-    if any(test.assumption == answer.assumption and test.contradicts for test in analysis.tests):
+    if any(test.assumption == answer.assumption and test.could_contradict for test in analysis.tests):
         return "not contradicted"
     if any(item.assumption == answer.assumption for item in analysis.untestable):
         return "cannot be tested"
@@ -51,8 +50,8 @@ def standing(answer: Answer, analysis: Analysis) -> str:
 def data_answer(test: Test) -> str:
     """What the data answer to the question of a test."""
     if test.p_value >= DOUBTFUL:
-        return "not contradicted" if test.contradicts else "yes"
-    return "contradicted" if test.contradicts else "no, but this contradicts nothing"
+        return "not contradicted" if test.could_contradict else "yes"
+    return "contradicted" if test.could_contradict else "no, but this contradicts nothing"
 
 
 def answer_rows(analysis: Analysis, figures: Figures) -> tuple[list[str], list[list[str]]]:

@@ -57,6 +57,9 @@ def settling_sentences(analysis: Analysis) -> list[str]:
     if without:
         arms = f"{'arm' if len(without) == 1 else 'arms'} {listed(map(named, without))}"
         return [f"Collect more outcomes of {arms}, or give the range or the levels of the outcome."]
+    if verdict.doubtful_arms:
+        arms = f"{'arm' if len(verdict.doubtful_arms) == 1 else 'arms'} {listed(map(named, verdict.doubtful_arms))}"
+        return [f"Collect more outcomes of {arms}."]
     return [_running(one, analysis) for one in verdict.more_rows if one.rows != 0]
 
 
@@ -84,9 +87,11 @@ def _equal(analysis: Analysis) -> str:
 
 def _unsettled(analysis: Analysis) -> str:
     verdict = analysis.verdict
-    return (
-        f"Not settled: {_sides(verdict.remaining)}. A clear winner needs at least {100 * verdict.level:.4g}%."
-    )
+    sides = f"Not settled: {_sides(verdict.remaining)}."
+    if verdict.doubtful_arms:
+        arms = f"{'arm' if len(verdict.doubtful_arms) == 1 else 'arms'} {listed(map(named, verdict.doubtful_arms))}"
+        return f"{sides} The outcomes of {arms} are too few, or one or two of them decide the mean."
+    return f"{sides} A clear winner needs at least {100 * verdict.level:.4g}%."
 
 
 def _depends(analysis: Analysis) -> str:
@@ -97,10 +102,18 @@ def _no_mediator(analysis: Analysis) -> str:
     verdict = analysis.verdict
     names = [answer.assumption for answer in verdict.remaining if answer.assumption in OWN]
     same = f" Without a mediator, {listed(['naive', *names])} give the same estimates." if names else ""
+    why = "no mediator helps to tell whether they differ from the observed ones"
+    if analysis.setting.mediators > 1:
+        same = ""
+        why = (
+            "the mediator is related neither to the outcome nor to which outcomes are missing, so that it cannot tell "
+            "whether they differ from the observed ones"
+        )
+    elif analysis.labels.mediators != ("all",):
+        why = "the mediator has one level only, so that it cannot tell whether they differ from the observed ones"
     return (
-        f"No arm can be named the best: {percent(verdict.missing_share)} of the outcomes are missing, and no mediator "
-        "helps to tell whether they differ from the observed ones. If they do not differ, "
-        f"{_sides(verdict.remaining)}.{same}"
+        f"No arm can be named the best: {percent(verdict.missing_share)} of the outcomes are missing, and {why}. If "
+        f"they do not differ, {_sides(verdict.remaining)}.{same}"
     )
 
 
@@ -111,7 +124,8 @@ def _not_identified(analysis: Analysis) -> str:
         return f"No arm can be named the best: the data contradict every assumption that could be used ({names})."
     naive = analysis.winner.get("naive")
     end = "lowest" if analysis.minimize else "highest"
-    also = f" Among the observed outcomes, {named(naive)} has the {end} mean." if naive else ""
+    several = sum(arm.naive is not None for arm in analysis.arms) > 1
+    also = f" Among the observed outcomes, {named(naive)} has the {end} mean." if naive and several else ""
     return f"No arm can be named the best: no assumption can be used on these data.{also}"
 
 
@@ -183,7 +197,10 @@ def _answer(answer: Answer, figures: Figures) -> str:
 def _running(needed: MoreRows, analysis: Analysis) -> str:
     name, arm = needed.assumption, named(needed.arm)
     if needed.rows is None:
-        return f"Under {name}, no realistic number of rows would make {arm} a clear winner if the estimates are right."
+        return (
+            f"Under {name}, no realistic number of rows of the same kind would make {arm} a clear winner if the "
+            "estimates are right."
+        )
     rows = _rounded(needed.rows)
     share = needed.rows / sum(one.pulls for one in analysis.arms)
     times = f"{share:,.0f} times" if share >= 10 else f"{share:.2g} times" if share >= 1 else percent(share)

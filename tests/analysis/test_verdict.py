@@ -50,7 +50,8 @@ CASES = [
     ([answer("mcar", "a", 0.99), SURE], {}, "clear", "a"),
     ([answer("mcar", "a", 0.5), SURE], {}, "unsettled", "a"),
     ([answer("mcar", "b", 0.99), SURE], {}, "depends", None),
-    ([answer("mcar", "b", 0.6), SURE], {}, "depends", None),
+    ([answer("mcar", "b", 0.6), SURE], {}, "unsettled", None),  # mcar hardly names an arm
+    ([answer("mcar", "b", 0.8), SURE], {}, "depends", None),
     ([answer("mcar", "b", 0.6), UNSURE], {}, "unsettled", None),  # different leaders by chance
     ([answer("mcar", "b", 1.0, contradicted=True), SURE], {}, "clear", "a"),
     ([answer("mcar", "b", 1.0, contradicted=True)], {}, "not-identified", None),
@@ -67,6 +68,10 @@ CASES = [
     ([SURE], {"has_mediator": False, "missing_share": 0.0101}, "no-mediator", "a"),
     ([SURE], {"has_mediator": False, "best_by_bounds": "a"}, "clear", "a"),
     ([SURE], {"has_mediator": False, "best_by_bounds": "b"}, "no-mediator", "a"),
+    ([SURE], {"mediator_informs": False}, "no-mediator", "a"),
+    ([UNSURE], {"mediator_informs": False}, "unsettled", "a"),
+    ([SURE], {"mediator_informs": False, "missing_share": 0.0}, "clear", "a"),
+    ([SURE], {"doubtful_arms": ["b"]}, "unsettled", "a"),
 ]
 
 
@@ -221,3 +226,54 @@ def test_real_outcomes_and_many_arms_are_sorted_best_first():
     values = [arm.estimates["mar"].mean for arm in found.sorted_arms]
     assert values == sorted(values, reverse=True)
     assert found.sorted_by == "mar"
+
+
+def test_a_mediator_that_is_related_to_nothing_is_none():
+    rng = np.random.default_rng(5)
+    arm, coin = rng.integers(0, 2, 2000), rng.integers(0, 2, 2000)
+    outcome = (rng.random(2000) < np.where(arm == 1, 0.6, 0.4)).astype(float)
+    seen = rng.random(2000) < np.where(arm == 1, 0.9, 0.4)
+
+    def found(mediator):
+        table = np.zeros((2, 2, 3))
+        np.add.at(table, (arm, mediator, np.where(seen, outcome, 2).astype(int)), 1)
+        return made(table, assume=["mcar", "mar"])
+
+    idle = found(coin)
+    assert idle.verdict.kind == "no-mediator"
+    assert "shows no relation" in verdict_sentence(idle)
+    related = found(np.where(rng.random(2000) < 0.7, outcome, coin).astype(int))
+    assert (related.verdict.kind, related.verdict.arm) == ("clear", "arm 1")
+
+
+def test_few_outcomes_decide_nothing():
+    found = made(np.array([[[9.0, 0, 0], [0, 0, 0]], [[0, 9, 0], [0, 0, 0]]]), assume="mcar")
+    assert found.verdict.answers[0].probability > 0.95
+    assert (found.verdict.kind, set(found.verdict.doubtful_arms)) == ("unsettled", {"arm 0", "arm 1"})
+    assert "too few" in verdict_sentence(found)
+    enough = made(np.array([[[20.0, 0, 0], [0, 0, 0]], [[0, 20, 0], [0, 0, 0]]]), assume="mcar")
+    assert enough.verdict.kind == "clear"
+
+
+def test_a_level_that_is_never_observed_is_not_cured_by_rows():
+    table = np.array([[[40.0, 60, 20], [0, 0, 60]], [[50, 50, 20], [0, 0, 60]]])
+    found = made(table, assume="mar")
+    assert [one.rows for one in found.verdict.more_rows] == [None]
+
+
+def test_mnar_is_contradicted_where_no_probabilities_fit():
+    """Two by two levels, outcomes missing by mediator: the equations have no solution, far beyond chance."""
+    table = np.array([[[360.0, 240, 12], [10, 6, 384]], [[240, 360, 12], [6, 10, 384]]])
+    found = made(table)
+    answers = {one.assumption: one.contradicted for one in found.verdict.answers}
+    assert answers["mnar"]
+    assert not answers["mar"]
+    fits = made(np.array([[[300.0, 100, 80], [100, 300, 120]], [[300, 100, 80], [100, 300, 120]]]))
+    assert not {one.assumption: one.contradicted for one in fits.verdict.answers}["mnar"]
+
+
+def test_where_nothing_is_missing_mnar_has_the_plain_interval():
+    found = made(np.array([[[8.0, 0, 0], [12, 0, 0]], [[10, 5, 0], [3, 9, 0]]]))
+    for arm in found.arms:
+        plain, mnar = arm.estimates["mcar"], arm.estimates["mnar"]
+        assert (mnar.mean, mnar.low, mnar.high) == (plain.mean, plain.low, plain.high)

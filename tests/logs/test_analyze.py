@@ -241,3 +241,12 @@ def test_a_control_that_cannot_be_shown():
         truant.TruantError, match="control must be the label of an arm, got a value of type Unspeakable"
     ):
         truant.analyze({"arm": ["a", "b"], "y": [1, 2]}, arm="arm", outcome="y", control=Unspeakable())
+
+
+def test_one_arm_is_described_and_compared_with_nothing(tmp_path):
+    rows = {"arm": ["only"] * 30, "y": [float(i % 7) for i in range(30)]}
+    found = truant.analyze(rows, arm="arm", outcome="y", levels=())
+    assert found.verdict.kind == found.summary()["verdict"]["kind"] == "one-arm"
+    assert found.to_settle == ["Add rows of another arm."]
+    assert "There is only one arm, 'only'" in str(found)
+    assert "only" in found.report(tmp_path / "page.html").read_text(encoding="utf-8")

@@ -63,7 +63,6 @@ GOOD: dict[str, Any] = {
             "range must go from the lowest to the highest level, 0 to 1",
         ),
         ({name: [] for name in GOOD}, {}, "The table has no rows; there is nothing to learn from."),
-        ({"arm": ["a"] * 6}, {}, "At least two arms are needed to compare, column 'arm' holds only 'a'."),
         ({"arm": [None] * 6}, {}, "None of the 6 rows has an arm: column 'arm' is missing throughout."),
         ({"y": [None] * 6}, {}, "All 6 outcomes in column 'y' are missing; at least one must be observed."),
         ({"y": [-9] * 6}, {"missing_values": [-9]}, "All 6 outcomes in column 'y' are missing"),

@@ -238,6 +238,7 @@ def analyze_counts(
     return Analysis(
         verdict=_verdict(
             arms,
+            setting,
             mediator_informs(counts, tests),
             rankings,
             concerns,
@@ -245,7 +246,6 @@ def analyze_counts(
             impossible,
             level,
             tolerance,
-            setting.minimize,
         ),
         arms=arms,
         infeasible=tuple(impossible),
@@ -313,14 +313,14 @@ def _bounds(real: Uncut, counts: Counts, level: float, collected: Collected | No
 
 def _verdict(
     arms: Sequence[Arm],
-    has_mediator: bool,
+    setting: Setting,
+    informs: bool,
     rankings: Sequence[Ranking],
     concerns: Mapping[str, Sequence[Sequence[Concern]]],
     tests: Sequence[Test],
     impossible: Sequence[Infeasible],
     level: float,
     tolerance: float | None,
-    minimize: bool,
 ) -> Verdict:
     names = [arm.arm for arm in arms]
     rows = sum(arm.pulls for arm in arms)
@@ -341,9 +341,10 @@ def _verdict(
         answers,
         arms=names,
         not_tried=[item.assumption for item in impossible if not item.repeats],
-        has_mediator=has_mediator,
+        has_mediator=setting.mediators > 1,
+        mediator_informs=informs,
         missing_share=1 - sum(arm.observed for arm in arms) / max(rows, 1),
-        best_by_bounds=best_by_bounds(names, [arm.bounds for arm in arms], minimize),
+        best_by_bounds=best_by_bounds(names, [arm.bounds for arm in arms], setting.minimize),
         doubtful_arms=_doubtful(arms, [one for one in rankings if one.belief.name not in refuted], concerns),
         more_rows={
             one.assumption: replace(one, rows=None)

@@ -89,6 +89,7 @@ def decide(
     arms: Sequence[str],
     not_tried: Sequence[str],
     has_mediator: bool,
+    mediator_informs: bool = True,
     missing_share: float,
     best_by_bounds: str | None,
     doubtful_arms: Sequence[str] = (),
@@ -113,6 +114,9 @@ def decide(
     if kind not in ("one-arm", "not-identified") and not (
         has_mediator or missing_share <= LITTLE or by_bounds
     ):
+        kind = "no-mediator"
+    # a column that is related to nothing is no mediator; in a small table a good one may not show it yet
+    if kind == "clear" and not mediator_informs and missing_share > LITTLE and not by_bounds:
         kind = "no-mediator"
     return Verdict(
         kind=kind,

@@ -46,7 +46,7 @@ def settling_sentences(analysis: Analysis) -> list[str]:
             "Name a mediator: a column known for every row before the outcome, and related to which outcomes are "
             "missing (for example: opened the mail, came to the first visit).",
             "Or find out the missing outcomes of a random sample of rows.",
-            "More rows of the same kind will not help.",
+            *([] if analysis.setting.mediators > 1 else ["More rows of the same kind will not help."]),
         ]
     if verdict.kind == "depends":
         return [
@@ -106,7 +106,7 @@ def _no_mediator(analysis: Analysis) -> str:
     if analysis.setting.mediators > 1:
         same = ""
         why = (
-            "the mediator is related neither to the outcome nor to which outcomes are missing, so that it cannot tell "
+            "the mediator shows no relation to the outcome nor to which outcomes are missing, so that it cannot tell "
             "whether they differ from the observed ones"
         )
     elif analysis.labels.mediators != ("all",):

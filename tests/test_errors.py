@@ -49,7 +49,7 @@ def test_labels_put_names_in_their_place_and_nowhere_else():
     assert labels.sentence(EMPTY) == "mar: arm 'arm 0' has 3 pulls with mediator = {arm} and no outcome."
     assert labels.reason(EMPTY) == "arm 'arm 0' has 3 pulls with mediator = {arm} and no outcome."
     last = NotIdentified("{arm} has no pulls with {mediator}.", arm=0, mediator=2)
-    assert labels.sentence(last) == "arm 'old' has no pulls with mediator 'missing'."
+    assert labels.sentence(last) == "arm 'old' has no pulls with mediator missing."
     about_numbers = NotIdentified("arm 1 of 2 arms, at mediator level 0, is meant literally.")
     assert labels.sentence(about_numbers) == str(about_numbers)
 

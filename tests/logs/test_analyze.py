@@ -227,6 +227,7 @@ def test_it_holds_an_analysis_and_shows_all_of_it():
         "by": None,
         "unit": None,
         "time": None,
+        "probability": None,
     }
     assert result.summary() == {**result.analysis.summary(), **own, "columns": columns}
     assert result.table().equals(result.analysis.table())

@@ -197,3 +197,12 @@ def test_probabilities_that_cannot_be_are_counted(wrong):
     assert str(refused.value).startswith(
         "The probability of a choice must be in (0, 1]; in 1 of 600 rows, column 'p' holds something else or nothing"
     )
+
+
+@pytest.mark.parametrize(("share", "warned"), [(0.5, False), (0.9, True), (1.0, True), (0.1, True)])
+def test_probabilities_that_do_not_fit_the_shares_are_warned_of(share, warned):
+    rng = np.random.default_rng(7)
+    arm = rng.integers(0, 2, 400)
+    rows = {"arm": np.array(["x", "y"])[arm], "y": rng.normal(size=400), "p": np.full(400, share)}
+    found = truant.analyze(rows, arm="arm", outcome="y", probability="p")
+    assert ("probabilities-off" in [warning.code for warning in found.warnings]) is warned

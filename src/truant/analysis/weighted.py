@@ -45,6 +45,7 @@ class WeightedSums:
     column: str
     table: FloatArray
     centre: float
+    rows: int = 0  # of all arms
 
     def estimate(self, assumption: str, arm: int, weight: int = STEADY) -> Estimate | None:
         """The weighted estimate of `mcar`, `mar` or `mediator-mar`; None if a level has no observed outcome."""

@@ -23,7 +23,7 @@ from truant.logs.source import Source, find
 from truant.logs.text_columns import find_forms
 from truant.logs.units import find_units
 from truant.logs.values import Rules
-from truant.logs.weights import weighted_sums
+from truant.logs.weights import share_warnings, weighted_sums
 from truant.setting import switch
 from truant.tables.request import Request, understand
 
@@ -153,6 +153,7 @@ def _reduced(
         warnings=tuple(warnings),
     )
     log = replace(log, weighted=weighted_sums(request, aggregate.rows, log.setting, aggregate.pivot))
+    log = replace(log, warnings=(*log.warnings, *share_warnings(log.weighted, log.arms)))
     if units is not None:
         log = replace(log, clusters=units.clusters(log, aggregate.rows, aggregate.pivot))
         if log.uncut is not None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from truant.analysis.diagnosis import Warning
 from truant.analysis.weighted import ALL, POWERS, SEEN, SQUARES, TOTAL, WeightedSums
 from truant.errors import InvalidValue
 from truant.logs.filter import column_name
 from truant.setting import Setting
 from truant.tables.request import Request
+from truant.text import named
+
+FAR_OFF = 5.0  # standard errors beyond which probabilities do not fit the rows
+LEAST_OFF = 0.05  # of the rows, below which it does not matter
 
 
 def sums(table: Any) -> dict[str, Any]:
@@ -52,7 +57,29 @@ def weighted_sums(
         arm, row = cell["place"]
         for i in range(len(POWERS)):
             table[arm, row, i] += _cell(cell, i, setting)
-    return WeightedSums(request.probability, table, setting.centre if setting.levels is not None else pivot)
+    rows = sum(int(cell["pulls"]) for cell in kept)
+    centre = setting.centre if setting.levels is not None else pivot
+    return WeightedSums(request.probability, table, centre, rows)
+
+
+def share_warnings(sums: WeightedSums | None, arms: Sequence[Any]) -> list[Warning]:
+    """Probabilities that cannot be those of the choices: over an arm's rows, 1/e adds up to about all rows."""
+    if sums is None:
+        return []
+    power, squared = POWERS.index(1.0), POWERS.index(2.0)
+    expected = sums.table[:, :, power, ALL].sum(axis=1)
+    rows = sums.rows
+    error = np.sqrt(np.maximum(sums.table[:, :, squared, ALL].sum(axis=1) - expected, 0.0))
+    found = []
+    for arm, total, own in zip(arms, expected, error, strict=True):
+        if abs(total - rows) > FAR_OFF * own + LEAST_OFF * rows:
+            text = (
+                f"The probabilities in {named(sums.column)} do not fit the rows: over the rows of arm {named(arm)}, "
+                f"1/probability adds up to {total:,.0f}, and should be near {rows:,} (all rows). Check that the column "
+                "holds the probability with which the row's own arm was chosen."
+            )
+            found.append(Warning("probabilities-off", text, str(arm), float(total / rows)))
+    return found
 
 
 def _cell(cell: dict[str, Any], power: int, setting: Setting) -> list[float]:

@@ -13,6 +13,7 @@ from truant.setting import Setting
 SETTING = Setting(arms=2, mediators=2, levels=(0.0, 1.0))
 TABLE = np.array([[[30, 50, 10], [20, 60, 20], [9, 5, 7]], [[10, 30, 40], [20, 20, 20], [3, 8, 20]]], float)
 COUNTS = Counts(TABLE, (0.0, 1.0), 0.5)
+FITTING = Counts(np.tile([[300.0, 100, 80], [100, 300, 120], [0, 0, 0]], (2, 1, 1)), (0.0, 1.0), 0.5)
 ALL_SEEN = Counts(TABLE * [[[1], [1], [0]]], (0.0, 1.0), 0.5)
 
 
@@ -95,8 +96,13 @@ def test_the_test_of_a_fit_needs_the_fit_and_shares_it():
     assert (test.freedom, test.arm) == (1, 1)
     assert reading.estimate.mean == model.estimate(COUNTS, 1, SETTING).mean
     assert list(reading.concerns()) == list(model.concerns(COUNTS, 1, SETTING))
-    (nothing,) = assumption("mnar").read(ALL_SEEN, 0, SETTING).tests
-    assert nothing == NoTest("it has as many free parameters as the table has cells, so any table fits it")
+    saturated_model = assumption("mnar")
+    (nothing,) = saturated_model.read(FITTING, 0, SETTING).tests
+    assert nothing == NoTest("it has as many free parameters as the table has cells, and this one fits it")
+    (boundary,) = saturated_model.read(ALL_SEEN, 0, SETTING).tests  # a negative chance would be needed
+    assert not saturated_model.linear(ALL_SEEN, 0).feasible
+    assert boundary.statistic == pytest.approx(saturated_model.fit(ALL_SEEN, 0).misfit())
+    assert boundary.freedom == 2
 
 
 @pytest.mark.parametrize(

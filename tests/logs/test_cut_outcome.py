@@ -239,4 +239,4 @@ def test_the_command_cuts_at_a_single_point(tmp_path):
     plain = json.loads(CliRunner().invoke(cli, [*command, "--json"]).stdout)
     assert plain["cut_outcome"] is None
     reason = next(one["reason"] for one in plain["infeasible"] if one["assumption"] == "mnar")
-    assert reason.endswith("or cut it into a few: cut_outcome=3 (--cut-outcome 3).")
+    assert reason.endswith("or cut it into classes: cut_outcome=3 (--cut-outcome 3).")

@@ -251,3 +251,16 @@ def test_one_arm_is_described_and_compared_with_nothing(tmp_path):
     assert found.to_settle == ["Add rows of another arm."]
     assert "There is only one arm, 'only'" in str(found)
     assert "only" in found.report(tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_equal_outcomes_at_several_levels_have_no_interval():
+    """Sums of equal outcomes round differently at each level, which is no spread."""
+    rng = np.random.default_rng(3)
+    arm = rng.integers(0, 2, 600)
+    y = np.where((rng.random(600) < 0.05) & (arm == 0), rng.lognormal(3, 1, 600), 0.0)
+    rows = {"arm": arm, "m": rng.integers(0, 3, 600), "y": y}
+    found = truant.analyze(rows, arm="arm", outcome="y", mediator="m", levels=())
+    for name in ("mcar", "mar"):
+        assert found.arms[1].estimates[name].mean == pytest.approx(0.0, abs=1e-9)
+        assert np.isnan(found.arms[1].estimates[name].low)
+    assert found.verdict.kind == "unsettled"

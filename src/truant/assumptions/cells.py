@@ -16,6 +16,7 @@ from truant.setting import FloatArray, Setting
 
 BORROWED = 1.0  # outcomes that the arm's variance within cells counts for in each cell
 ROUNDING = 1e-13  # squares about the mean below this share of those about the centre are rounding
+SAME = 1e-12  # of the range, within which means of levels are equal
 FEW = 4  # degrees of freedom within cells, below which an interval relies on outcomes that are nearly normal
 ONE_DECIDES = 0.9  # skewness of the estimate from which on one outcome or two decide it
 
@@ -168,8 +169,11 @@ class Cells:
         return found
 
     def _has_spread(self, moments: Moments) -> bool:
-        """Whether the outcomes seen say how much outcomes vary."""
-        return moments.variance > 0 and (self._is_two_level or self._freedom > 0)
+        """Whether the outcomes seen say how much outcomes vary; means that differ by rounding do not."""
+        means = self.means[self.observed > 0]
+        apart = bool(np.ptp(means) > SAME * (self.setting.high - self.setting.low)) if len(means) else False
+        varied = bool(self.squares.sum() > 0) or apart
+        return varied and moments.variance > 0 and (self._is_two_level or self._freedom > 0)
 
     @property
     def _freedom(self) -> float:

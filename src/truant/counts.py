@@ -1,15 +1,19 @@
 """Sufficient statistics: all that any estimator ever needs of the pulls.
 
 Real outcomes: per arm and mediator level, with one more row for "mediator missing":
-pulls, then a block on the observed outcomes: their number and the sums of their first three powers about a fixed
-centre (so that outcomes far from zero cost no digits). Another block of the same four columns could follow.
+pulls, then the number of observed outcomes and the sums of their first three powers about a fixed centre (so that
+outcomes far from zero cost no digits).
 Discrete outcomes: per arm the table C[m or missing, y or missing].
+
+Outcomes that were missing first and then followed up stand in a second table of the same layout, if there are any:
+its "pulls" are the follow-ups, its "observed" those that were answered, its "missing" those that failed. In the
+first table they stay missing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +56,32 @@ def record_level(row: FloatArray, mediator: int, level: int) -> None:
     row[mediator, level] += 1.0
 
 
+@hot
+def ask_real(row: FloatArray, mediator: int) -> None:
+    """Note a follow-up in an arm's second table of real counts; it has failed until it is answered."""
+    row[mediator, PULLS] += 1.0
+
+
+@hot
+def ask_level(row: FloatArray, mediator: int) -> None:
+    """The same in discrete counts."""
+    row[mediator, row.shape[1] - 1] += 1.0
+
+
+@hot
+def answer_real(row: FloatArray, mediator: int, outcome: float) -> None:
+    """The answer to a follow-up that was noted; `outcome` is about the centre."""
+    row[mediator, PULLS] -= 1.0
+    record_real(row, mediator, outcome)
+
+
+@hot
+def answer_level(row: FloatArray, mediator: int, level: int) -> None:
+    """The same in discrete counts."""
+    row[mediator, row.shape[1] - 1] -= 1.0
+    row[mediator, level] += 1.0
+
+
 def cell_probabilities(
     joint: FloatArray, observation: FloatArray, mediator_observation: FloatArray
 ) -> FloatArray:
@@ -68,11 +98,16 @@ def cell_probabilities(
 
 @dataclass(eq=False)
 class Counts:
-    """The counts of all arms: `table` has shape (arms, K+1, 5) or (arms, K+1, L+1)."""
+    """The counts of all arms: `table` has shape (arms, K+1, 5) or (arms, K+1, L+1).
+
+    `followed_up` has the same shape and holds the outcomes that were missing and then followed up; None if there are
+    none.
+    """
 
     table: FloatArray
     levels: tuple[float, ...] | None = None
     centre: float = 0.0
+    followed_up: FloatArray | None = None
 
     def __post_init__(self) -> None:
         # the shape alone: counts are made in every estimate; `checked` looks at the numbers
@@ -89,6 +124,13 @@ class Counts:
                 f"A table of counts with {of} must have shape (arms, mediator levels + 1, {width}), "
                 f"got {self.table.shape}."
             )
+        if self.followed_up is not None:
+            if not isinstance(self.followed_up, np.ndarray) or self.followed_up.dtype != np.float64:
+                self.followed_up = as_numbers("followed_up", self.followed_up)
+            if self.followed_up.shape != self.table.shape:
+                raise InvalidValue(
+                    f"followed_up must have the shape of the table, {self.table.shape}, got {self.followed_up.shape}."
+                )
 
     @classmethod
     def empty(cls, setting: Setting) -> Counts:
@@ -100,9 +142,20 @@ class Counts:
 
     @classmethod
     def fold(
-        cls, setting: Setting, arms: npt.ArrayLike, mediators: npt.ArrayLike, outcomes: npt.ArrayLike
+        cls,
+        setting: Setting,
+        arms: npt.ArrayLike,
+        mediators: npt.ArrayLike,
+        outcomes: npt.ArrayLike,
+        followed_up: npt.ArrayLike | None = None,
     ) -> Counts:
-        """Counts of whole columns: codes from 0 for arms and mediators (-1: missing), outcomes (NaN: missing)."""
+        """Counts of whole columns: codes from 0 for arms and mediators (-1: missing), outcomes (NaN: missing).
+
+        `followed_up` is true for pulls whose outcome was missing and then followed up: it is then the answer, NaN if
+        that failed.
+        """
+        if followed_up is not None:
+            return cls._with_followed_up(setting, arms, mediators, outcomes, followed_up)
         counts = cls.empty(setting)
         n, rows, width = counts.table.shape
         a = code_column("arm", arms, 0, n)
@@ -135,14 +188,53 @@ class Counts:
         counts.table = np.stack(columns, axis=-1).astype(np.float64).reshape(n, rows, COLUMNS)
         return counts
 
+    @classmethod
+    def _with_followed_up(
+        cls,
+        setting: Setting,
+        arms: npt.ArrayLike,
+        mediators: npt.ArrayLike,
+        outcomes: npt.ArrayLike,
+        followed_up: npt.ArrayLike,
+    ) -> Counts:
+        marked, a, m, y = np.asarray(followed_up), np.asarray(arms), np.asarray(mediators), np.asarray(outcomes)
+        if marked.dtype != np.bool_ or marked.shape != y.shape:
+            raise InvalidValue("followed_up must be true or false for each pull.")
+        counts = cls.fold(setting, a, m, np.where(marked, np.nan, y.astype(np.float64)))
+        if marked.any():
+            counts.followed_up = cls.fold(setting, a[marked], m[marked], y[marked]).table
+        return counts
+
     def update(self, arm: int, mediator: int | None, outcome: float | None) -> None:
         """Add one pull, in place; None means missing."""
+        a, m, y = self._place("update takes one pull", arm, mediator, outcome)
+        if self.levels is None:
+            record_real.py_func(self.table[a], m, y - self.centre)  # type: ignore[attr-defined]
+        else:
+            record_level.py_func(self.table[a], m, self._level_codes(np.array([y]))[0])  # type: ignore[attr-defined]
+
+    def follow_up(self, arm: int, mediator: int | None, outcome: float | None) -> None:
+        """Add the follow-up of a pull that was counted with its outcome missing, in place; None: it failed."""
+        a, m, y = self._place("follow_up takes one answer", arm, mediator, outcome)
+        if self.missing_by_cell()[a, m] <= self.follow_ups_by_cell()[a, m]:
+            place = "with the mediator missing" if mediator is None else f"at mediator level {mediator}"
+            raise InvalidValue(f"Arm {a} has no missing outcome {place} that was not followed up yet.")
+        if self.followed_up is None:
+            self.followed_up = np.zeros_like(self.table)
+        row = self.followed_up[a]
+        if self.levels is None:
+            record_real.py_func(row, m, y - self.centre)  # type: ignore[attr-defined]
+        else:
+            record_level.py_func(row, m, self._level_codes(np.array([y]))[0])  # type: ignore[attr-defined]
+
+    def _place(
+        self, words: str, arm: int, mediator: int | None, outcome: float | None
+    ) -> tuple[int, int, float]:
+        """Row, column and outcome (NaN: missing) of one pull, checked."""
         n, rows, _ = self.table.shape
         for name, value in (("arm", arm), ("mediator", mediator), ("outcome", outcome)):
             if isinstance(value, Sized) and not isinstance(value, str | bytes):
-                raise InvalidValue(
-                    f"update takes one pull; {name} must be a single value, got {quoted(value)}."
-                )
+                raise InvalidValue(f"{words}; {name} must be a single value, got {quoted(value)}.")
         a = code_column("arm", [arm], 0, n)[0]
         m = rows - 1 if mediator is None else code_column("mediator", [mediator], 0, rows - 1)[0]
         y = outcome_column([np.nan if outcome is None else outcome])[0]
@@ -150,10 +242,7 @@ class Counts:
             raise InvalidValue(f"An outcome must be a finite number or missing, got {outcome}.")
         if np.abs(y) > LARGEST_OUTCOME:
             raise InvalidValue(f"An outcome must be missing or within ±{LARGEST_OUTCOME:g}, got {outcome}.")
-        if self.levels is None:
-            record_real.py_func(self.table[a], m, y - self.centre)  # type: ignore[attr-defined]
-        else:
-            record_level.py_func(self.table[a], m, self._level_codes(y[None])[0])  # type: ignore[attr-defined]
+        return int(a), int(m), float(y)
 
     def merge(self, other: Counts) -> Counts:
         """The counts of both parts together."""
@@ -164,7 +253,10 @@ class Counts:
                 f"Counts of different layouts cannot be merged: {self.table.shape} with levels {self.levels}, "
                 f"{other.table.shape} with levels {other.levels}."
             )
-        return Counts(self.table + other.about(self.centre).table, self.levels, self.centre)
+        moved = other.about(self.centre)
+        blocks = [block for block in (self.followed_up, moved.followed_up) if block is not None]
+        followed_up = sum(blocks[1:], blocks[0].copy()) if blocks else None
+        return Counts(self.table + moved.table, self.levels, self.centre, followed_up)
 
     def about(self, centre: float) -> Counts:
         """The same counts with real sums kept about another centre."""
@@ -172,37 +264,50 @@ class Counts:
             raise InvalidValue(f"centre must be a number within ±{LARGEST_OUTCOME:g}, got {quoted(centre)}.")
         if self.levels is not None or centre == self.centre:
             return self
-        table = self.table.copy()
-        shift = self.centre - centre
-        n, total, squares = (self.table[..., column] for column in (OBSERVED, SUM, SQUARES))
-        table[..., SUM] += n * shift
-        table[..., SQUARES] += shift * (2 * total + n * shift)
-        table[..., CUBES] += shift * (3 * squares + shift * (3 * total + n * shift))
-        return Counts(table, None, centre)
+        return self._with_tables(lambda table: _shifted(table, self.centre - centre), None, centre)
 
     def reflected(self) -> Counts:
         """The counts of -Y: what policies see where less is better (`Setting.maximizing`)."""
-        table = self.table.copy()
         if self.levels is None:
-            table[..., [SUM, CUBES]] *= -1.0
-            table += 0.0  # no negative zeros
-            return Counts(table, None, -self.centre)
-        table[..., :-1] = table[..., -2::-1]
-        return Counts(table, tuple(-level for level in reversed(self.levels)), -self.centre)
+            return self._with_tables(_reflected_sums, None, -self.centre)
+        levels = tuple(-level for level in reversed(self.levels))
+        return self._with_tables(_reflected_levels, levels, -self.centre)
 
     def real(self) -> Counts:
         """The real layout; of discrete counts, their sums over the levels."""
         if self.levels is None:
             return self
-        seen = self.table[..., :-1]
         about = np.asarray(self.levels) - self.centre
-        columns = [self.table.sum(-1), seen.sum(-1), seen @ about, seen @ about**2, seen @ about**3]
-        return Counts(np.stack(columns, axis=-1), None, self.centre)
+
+        def sums(table: FloatArray) -> FloatArray:
+            seen = table[..., :-1]
+            columns = [table.sum(-1), seen.sum(-1), seen @ about, seen @ about**2, seen @ about**3]
+            return np.stack(columns, axis=-1)
+
+        return self._with_tables(sums, None, self.centre)
+
+    def _with_tables(
+        self, change: Callable[[FloatArray], FloatArray], levels: tuple[float, ...] | None, centre: float
+    ) -> Counts:
+        """Both tables changed in the same way."""
+        followed_up = None if self.followed_up is None else change(self.followed_up)
+        return Counts(change(self.table), levels, centre, followed_up)
 
     def real_row(self, arm: int) -> FloatArray:
         """The arm's table in the real layout, shape (K+1, columns), without the work for the other arms."""
-        row: FloatArray = Counts(self.table[arm : arm + 1], self.levels, self.centre).real().table[0]
+        return self._real_row(self.table, arm)
+
+    def followed_up_row(self, arm: int) -> FloatArray:
+        """The same of the outcomes that were followed up; zeros if there are none."""
+        return self._real_row(np.zeros_like(self.table) if self.followed_up is None else self.followed_up, arm)
+
+    def _real_row(self, table: FloatArray, arm: int) -> FloatArray:
+        row: FloatArray = Counts(table[arm : arm + 1], self.levels, self.centre).real().table[0]
         return row
+
+    def without_follow_ups(self) -> Counts:
+        """The first table alone."""
+        return self if self.followed_up is None else Counts(self.table, self.levels, self.centre)
 
     def checked(self, setting: Setting) -> Counts:
         """These counts, if they fit the setting and can have come from pulls; or raises InvalidValue."""
@@ -212,9 +317,21 @@ class Counts:
         wanted = (setting.arms, setting.mediators + 1, self.table.shape[2])  # the width fits by construction
         if self.table.shape != wanted:
             raise InvalidValue(f"Counts must have shape {wanted} for this setting, got {self.table.shape}.")
-        if not np.isfinite(self.table).all():
+        for table in (self.table, self.followed_up):
+            if table is not None:
+                self._check_numbers(table)
+        if self.followed_up is not None and np.any(self.follow_ups_by_cell() > self.missing_by_cell()):
+            arm, row = np.argwhere(self.follow_ups_by_cell() > self.missing_by_cell())[0]
+            raise InvalidValue(
+                f"Counts must have no more follow-ups than missing outcomes, got {self.follow_ups_by_cell()[arm, row]:g} of "
+                f"{self.missing_by_cell()[arm, row]:g} for arm {arm}."
+            )
+        return self
+
+    def _check_numbers(self, table: FloatArray) -> None:
+        if not np.isfinite(table).all():
             raise InvalidValue("Counts must be finite, got NaN or an infinite one.")
-        numbers = self.table if self.levels is not None else self.table[..., : OBSERVED + 1]
+        numbers = table if self.levels is not None else table[..., : OBSERVED + 1]
         wrong = (numbers < 0) | (numbers != np.floor(numbers))
         if wrong.any():
             raise InvalidValue(f"Counts must be whole numbers of at least 0, got {numbers[wrong][0]:g}.")
@@ -224,7 +341,31 @@ class Counts:
             raise InvalidValue(
                 f"Counts must have no more observed outcomes than pulls, got {observed:g} of {pulls:g} for arm {arm}."
             )
-        return self
+
+    def missing_by_cell(self) -> FloatArray:
+        """Outcomes that were missing at first, followed up or not; shape (arms, K+1)."""
+        table = self.table
+        return table[..., PULLS] - table[..., OBSERVED] if self.levels is None else table[..., -1]
+
+    def follow_ups_by_cell(self) -> FloatArray:
+        """Follow-ups, answered or failed; shape (arms, K+1)."""
+        if self.followed_up is None:
+            return np.zeros(self.table.shape[:2])
+        return self.followed_up[..., PULLS] if self.levels is None else self.followed_up.sum(-1)
+
+    @property
+    def follow_ups(self) -> IntArray:
+        """Follow-ups per arm, answered or failed."""
+        return np.asarray(self.follow_ups_by_cell().sum(-1), np.int64)
+
+    @property
+    def answered(self) -> IntArray:
+        """Follow-ups per arm that brought an outcome."""
+        if self.followed_up is None:
+            return np.zeros(len(self.table), np.int64)
+        block = self.followed_up
+        per_row = block[..., OBSERVED] if self.levels is None else block[..., :-1].sum(-1)
+        return np.asarray(per_row.sum(-1), np.int64)
 
     @property
     def pulls(self) -> IntArray:
@@ -246,6 +387,29 @@ class Counts:
             stray = outcomes[~exact][0]
             raise InvalidValue(f"Outcome {float(stray)!r} is not one of the levels {self.levels}.")
         return code.astype(np.int64)
+
+
+def _shifted(table: FloatArray, shift: float) -> FloatArray:
+    """Sums about a centre that is lower by `shift`."""
+    moved = table.copy()
+    n, total, squares = (table[..., column] for column in (OBSERVED, SUM, SQUARES))
+    moved[..., SUM] += n * shift
+    moved[..., SQUARES] += shift * (2 * total + n * shift)
+    moved[..., CUBES] += shift * (3 * squares + shift * (3 * total + n * shift))
+    return moved
+
+
+def _reflected_sums(table: FloatArray) -> FloatArray:
+    turned = table.copy()
+    turned[..., [SUM, CUBES]] *= -1.0
+    turned += 0.0  # no negative zeros
+    return turned
+
+
+def _reflected_levels(table: FloatArray) -> FloatArray:
+    turned = table.copy()
+    turned[..., :-1] = table[..., -2::-1]
+    return turned
 
 
 def needed_counts(value: object) -> Counts:

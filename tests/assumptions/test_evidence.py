@@ -125,7 +125,7 @@ def test_what_cannot_be_told_apart_without_missing_mediators(name, simpler):
 def test_places_in_listings_and_needs():
     names = [name for name in registry.names("assumption") if name != "mar-known"]
     ordered = sorted(names, key=lambda name: assumption(name).listing_order)
-    assert ordered == ["mcar", "mar", "mediator-mar", "mnar", "mediator-mnar", "both-mnar"]
+    assert ordered == ["mcar", "mar", "mediator-mar", "mnar", "mediator-mnar", "both-mnar", "follow-up"]
     assert [name for name in registry.names("assumption") if assumption(name).needs_more_than_counts] == [
         "mar-known"
     ]

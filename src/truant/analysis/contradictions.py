@@ -54,7 +54,7 @@ def contradictions(
     matters to who asked for `mar`. `alike` is how many rows count as one: statistics are divided by it, which is
     right where all rows of a unit are copies of each other, and cautious elsewhere.
     """
-    usual = usual_assumptions()
+    usual = usual_assumptions(counts)
     others = {belief.name: belief.assumption for belief in beliefs if belief.part not in usual}
     found: list[tuple[str, Sequence[ChiSquare | NoTest]]] = []
     for name, assumption in (usual | others).items():

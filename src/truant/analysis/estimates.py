@@ -59,7 +59,7 @@ def beliefs(
 ) -> tuple[list[Belief], list[Infeasible]]:
     """Every assumption that was asked for (all built-in ones if none was)."""
     found, impossible = [], []
-    wanted = {spec: _built(spec) for spec in names} or _that_need_counts_only(_built_in())
+    wanted = {spec: _built(spec) for spec in names} or _that_apply(_built_in(), counts)
     for spec, assumption in wanted.items():
         same = None if names else assumption.same_as(counts)
         try:
@@ -76,9 +76,9 @@ def beliefs(
     return found, impossible
 
 
-def usual_assumptions() -> dict[str, Assumption]:
+def usual_assumptions(counts: Counts) -> dict[str, Assumption]:
     """Those with a place of their own in listings, by name."""
-    built = _that_need_counts_only([name for name in _built_in() if _can_be_built(name)])
+    built = _that_apply([name for name in _built_in() if _can_be_built(name)], counts)
     return {name: assumption for name, assumption in built.items() if assumption.listing_order < math.inf}
 
 
@@ -87,10 +87,10 @@ def _built_in() -> list[str]:
     return registry.built_in_names("assumption")
 
 
-def _that_need_counts_only(names: Sequence[str]) -> dict[str, Assumption]:
+def _that_apply(names: Sequence[str], counts: Counts) -> dict[str, Assumption]:
     """Those that can be used without being asked for, in the order of listings."""
     built = {name: _built(name) for name in names}
-    usable = {name: one for name, one in built.items() if not one.needs_more_than_counts}
+    usable = {name: one for name, one in built.items() if one.applies(counts)}
     return dict(sorted(usable.items(), key=lambda item: item[1].listing_order))
 
 

@@ -117,6 +117,7 @@ class Curve:
     memory: Callable[[int], int] = lambda points: 0  # numbers kept per arm, given the number of z
     pooled: int = 0  # numbers that each arm contributes to the sums over all arms
     scratch: int = 0  # numbers of scratch space behind these sums
+    follows_up: bool = False  # `row` has a second half: the counts of follow-ups, below those of the pulls
 
     def __post_init__(self) -> None:
         # compiled code would write beyond its arrays
@@ -150,6 +151,10 @@ class Assumption(ABC):
     def needs_more_than_counts(self) -> bool:
         """Whether it is used only when asked for by name, since counts do not have all it needs."""
         return False
+
+    def applies(self, counts: Counts) -> bool:
+        """Whether it is used where nobody asked for it by name."""
+        return not self.needs_more_than_counts
 
     @abstractmethod
     def check(self, setting: Setting) -> None:

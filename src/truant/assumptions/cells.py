@@ -51,14 +51,7 @@ class Cells:
         """Cells of an arm: all rows, only those of seen mediators, or all together as one."""
         table = counts.real_row(arm)
         row = table[:-1] if seen_mediators_only else table.sum(axis=0, keepdims=True) if together else table
-        n = row[:, OBSERVED]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = row[:, SUM] / n
-        known = np.where(n > 0, mean, 0.0)
-        squares = row[:, SQUARES] - row[:, SUM] * known
-        squares = np.where(squares > ROUNDING * row[:, SQUARES], squares, 0.0)
-        cubes = row[:, CUBES] - 3 * known * row[:, SQUARES] + 2 * n * known**3
-        cubes = np.where((n > 2) & (squares > 0), cubes, 0.0)
+        n, mean, squares, cubes = moments_within(row)
         return cls(name, arm, row[:, PULLS], n, counts.centre + mean, squares, cubes, setting)
 
     def plug_in(self, known: FloatArray | None = None) -> Estimate:
@@ -257,6 +250,18 @@ class Cells:
             f"{share:.1%} of that range; merge this level with another or collect more."
         )
         return Concern("empty-cell", text, 0.0, mediator=m)
+
+
+def moments_within(row: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Of each row of real counts: outcomes, their mean about the centre (NaN without any), squares and cubes about it."""
+    n = row[:, OBSERVED]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = row[:, SUM] / n
+    known = np.where(n > 0, mean, 0.0)
+    squares = row[:, SQUARES] - row[:, SUM] * known
+    squares = np.where(squares > ROUNDING * row[:, SQUARES], squares, 0.0)
+    cubes = row[:, CUBES] - 3 * known * row[:, SQUARES] + 2 * n * known**3
+    return n, mean, squares, np.where((n > 2) & (squares > 0), cubes, 0.0)
 
 
 def _welch(parts: FloatArray, freedom: FloatArray) -> float:

@@ -6,12 +6,13 @@ layout's, a curve's and an index's compiled functions, and numba inlines them.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from truant.compile import hot
-from truant.counts import record_level, record_real
+from truant.counts import answer_level, answer_real, ask_level, ask_real, record_level, record_real
 from truant.indices.index import guessed_log_horizon
 from truant.setting import FloatArray, IntArray
 
@@ -56,6 +57,52 @@ def record_reflected_level(row: FloatArray, mediator: int, level: int, about: Fl
     return turned
 
 
+# Whether an outcome as it was counted is missing; a follow-up is noted below the counts of the pulls, and its answer,
+# as the world gives it, replaces the note.
+
+
+@hot
+def is_missing_outcome(counted: float, row: FloatArray) -> bool:
+    """A real outcome."""
+    return math.isnan(counted)
+
+
+@hot
+def is_missing_level(counted: int, row: FloatArray) -> bool:
+    """A level in discrete counts."""
+    return counted == row.shape[1] - 1
+
+
+@hot
+def answer_outcome(row: FloatArray, mediator: int, outcome: float, about: FloatArray) -> None:
+    """A real outcome into real counts."""
+    answer_real(row, mediator, outcome - about[0])
+
+
+@hot
+def answer_reflected_outcome(row: FloatArray, mediator: int, outcome: float, about: FloatArray) -> None:
+    """The same where less is better."""
+    answer_real(row, mediator, about[0] - outcome)
+
+
+@hot
+def answer_level_as_real(row: FloatArray, mediator: int, level: int, about: FloatArray) -> None:
+    """A level into real counts."""
+    answer_real(row, mediator, about[int(level)])
+
+
+@hot
+def answer_level_outcome(row: FloatArray, mediator: int, level: int, about: FloatArray) -> None:
+    """A level into discrete counts."""
+    answer_level(row, mediator, int(level))
+
+
+@hot
+def answer_reflected_level(row: FloatArray, mediator: int, level: int, about: FloatArray) -> None:
+    """The same where less is better."""
+    answer_level(row, mediator, len(about) - 2 - int(level))
+
+
 def _unbound(*arguments: Any) -> Any:
     raise AssertionError("bound by link")
 
@@ -65,11 +112,15 @@ LOOK_UP = 256  # rounds after which the loop looks whether it shall stop, howeve
 RENEWAL = 1.5  # all arms are scored anew when the rounds have grown by this factor
 
 draw = record = note_pull = score_arm = contribute = known = aim = update = choose = _unbound
+draw_missing = is_missing = ask = answer = describe = worth = _unbound
 POOLED = False  # arms contribute to sums over all arms
 DELAYED = False  # outcomes enter the counts some rounds after the pull
 COUNTS_PENDING = False  # and until then count as if they had come out like the others
 STARTS_ANEW = False  # the memory of an arm follows its settled pulls, which are not what is scored
 GUESSES_HORIZON = False
+FOLLOWS_UP = False  # missing outcomes may be followed up; the lower half of the counts is theirs
+READS_FOLLOW_UPS = False  # the curve reads both halves of the counts
+RULED = False  # the rule for follow-ups wants to know what the curve says of the arms
 
 
 def run(
@@ -94,6 +145,12 @@ def run(
     pulls: IntArray,  # (arms,), filled here
     settled: IntArray,  # (arms,), those of them whose outcome has entered the counts (or is known to be missing)
     waiting: FloatArray,  # (delay, 3): arm, mediator, outcome of the last rounds
+    missing_tables: Any,  # of the world's draw_missing
+    rule: FloatArray,  # what `worth` is told: success, budget, cost, horizon, and its own parameters
+    described: FloatArray,  # (arms, any): what `describe` says of each arm
+    wanted: FloatArray,  # (arms,): whether a follow-up of the arm is worth its cost
+    answers: FloatArray,  # (delay, 3): arm (-1: none), mediator, outcome of the follow-ups of the last rounds
+    follow_ups: FloatArray,  # (checkpoints,), filled here
     checkpoints: IntArray,  # rounds after which regret is noted
     regret: FloatArray,  # (checkpoints,), filled here
     progress: IntArray,  # (1,), checkpoints done, for whoever watches
@@ -104,6 +161,11 @@ def run(
     first_rounds = arms * first_pulls + delay  # until the first pulls of all arms have settled
     renewal = first_rounds
     t = c = 0
+    asked = 0.0
+    half = counts.shape[1] // 2
+    if RULED:
+        for a in range(arms):
+            describe(counts[a], shared, parameters[a], described[a])
     while c < len(checkpoints):
         if stop[0]:
             return STOPPED
@@ -122,16 +184,40 @@ def run(
                 slot = t % delay
                 entering, earlier, late = int(waiting[slot, 0]), int(waiting[slot, 1]), waiting[slot, 2]
                 waiting[slot, 0], waiting[slot, 1], waiting[slot, 2] = arm, mediator, outcome
+                if FOLLOWS_UP and answers[slot, 0] >= 0.0:
+                    answered = int(answers[slot, 0])
+                    answer(counts[answered, half:], int(answers[slot, 1]), answers[slot, 2], about)
+                    due[0, answered] = 0
+                    answers[slot, 0] = -1.0
                 if t >= delay:
-                    note_pull(
-                        counts[entering],
-                        memory[entering],
-                        earlier,
-                        record(counts[entering], earlier, late, about),
-                    )
+                    row = counts[entering]
+                    if FOLLOWS_UP:
+                        row = counts[entering, :half]
+                    counted = record(row, earlier, late, about)
+                    note_pull(row, memory[entering], earlier, counted)
                     settled[entering] += 1
+                    if FOLLOWS_UP and is_missing(counted, row):
+                        if asked < rule[1] and worth(entering, t, rule, described, wanted, rng):
+                            asked += 1.0
+                            ask(counts[entering, half:], earlier)
+                            due[0, entering] = 0
+                            if rng.random() < rule[0]:
+                                answers[slot, 0], answers[slot, 1] = entering, earlier
+                                answers[slot, 2] = draw_missing(rng, entering, earlier, missing_tables)
             else:
-                note_pull(counts[arm], memory[arm], mediator, record(counts[arm], mediator, outcome, about))
+                row = counts[arm]
+                if FOLLOWS_UP:
+                    row = counts[arm, :half]
+                counted = record(row, mediator, outcome, about)
+                note_pull(row, memory[arm], mediator, counted)
+                if FOLLOWS_UP and is_missing(counted, row):
+                    if asked < rule[1] and worth(arm, t, rule, described, wanted, rng):
+                        asked += 1.0
+                        ask(counts[arm, half:], mediator)
+                        due[0, arm] = 0
+                        if rng.random() < rule[0]:
+                            found = draw_missing(rng, arm, mediator, missing_tables)
+                            answer(counts[arm, half:], mediator, found, about)
             t += 1
             renew = (POOLED or GUESSES_HORIZON) and t >= renewal
             if renew:
@@ -141,7 +227,10 @@ def run(
                 for k in range(contributions.shape[1]):
                     shared[k] = 0.0
                 for a in range(arms):
-                    contribute(counts[a], parameters[a], contributions[a])
+                    row = counts[a]
+                    if FOLLOWS_UP and not READS_FOLLOW_UPS:
+                        row = counts[a, :half]
+                    contribute(row, parameters[a], contributions[a])
                     for k in range(contributions.shape[1]):
                         shared[k] += contributions[a, k]
             # an arm is scored when its counts change, and where pending pulls count, when it is pulled
@@ -155,13 +244,15 @@ def run(
                 if growth > 0.0:
                     due[0, a] = ready + max(np.int64(1), np.int64(growth * ready))
                     due[1, a] = pulls[a] + max(np.int64(1), np.int64(growth * pulls[a]))
+                row = counts[a]
+                if FOLLOWS_UP and not READS_FOLLOW_UPS:
+                    row = counts[a, :half]
                 if POOLED and not renew:
                     fresh = contributions[arms]
-                    contribute(counts[a], parameters[a], fresh)
+                    contribute(row, parameters[a], fresh)
                     for i in range(contributions.shape[1]):
                         shared[i] += fresh[i] - contributions[a, i]
                         contributions[a, i] = fresh[i]
-                row = counts[a]
                 if COUNTS_PENDING:
                     factor = pulls[a] / ready
                     for m in range(row.shape[0]):
@@ -173,6 +264,9 @@ def run(
                         memory[a, i] = 0.0
                 aim(known(row, shared, parameters[a]), log_horizon, index_parameters, z_grid)
                 score_arm(row, memory[a], shared, parameters[a], z_grid, values[a])
+                if RULED:
+                    describe(row, shared, parameters[a], described[a])
+                    wanted[a] = -1.0  # to be found when a follow-up is possible
                 if t > first_rounds and not renew:
                     update(values, z_grid, index_parameters, index_memory, a, rng)
             if t == first_rounds or (renew and t > first_rounds):
@@ -183,10 +277,19 @@ def run(
         for a in range(arms):
             total += pulls[a] * gaps[a]
         regret[c] = total
+        if FOLLOWS_UP:
+            follow_ups[c] = asked
         c += 1
         progress[0] = c
     if DELAYED:  # what is still to come
         for slot in range(min(t, delay)):
             arm = int(waiting[slot, 0])
-            record(counts[arm], int(waiting[slot, 1]), waiting[slot, 2], about)
+            row = counts[arm]
+            if FOLLOWS_UP:
+                row = counts[arm, :half]
+                if answers[slot, 0] >= 0.0:
+                    answer(
+                        counts[int(answers[slot, 0]), half:], int(answers[slot, 1]), answers[slot, 2], about
+                    )
+            record(row, int(waiting[slot, 1]), waiting[slot, 2], about)
     return FINISHED

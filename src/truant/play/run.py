@@ -13,12 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from truant.assumptions.assumption import note_nothing
+from truant.assumptions import Curve
+from truant.assumptions.follow_up import DESCRIBED, describe
 from truant.compile import link
 from truant.compile.complaint import CannotCompile
-from truant.counts import Counts
+from truant.counts import Counts, ask_level, ask_real
 from truant.errors import InvalidValue, NotIdentified
 from truant.play import loop
 from truant.policies import Policy
+from truant.policies.follow_up_rules import FollowUpRule, FollowUps
 from truant.setting import FloatArray, IntArray, Setting, whole_number
 from truant.spec import Spec
 from truant.worlds import World
@@ -39,6 +42,7 @@ class Plan:
     rounds: IntArray
     delay: int = 0
     minimize: bool = False
+    follow_ups: FollowUps | None = None
 
     def instance(self, run: int) -> World:
         """The instance that all policies of a run face."""
@@ -80,6 +84,7 @@ class RunResult(NamedTuple):
     counts: Counts | None  # at the end; None where only estimates were kept
     estimates: FloatArray | None = None  # of each arm's mean, where they were asked for
     intervals: FloatArray | None = None  # of each arm's mean, (2, arms), where they were asked for
+    follow_ups: FloatArray | None = None  # until each of the rounds asked for; None if there could be none
 
     def estimated(self, policy: Policy, setting: Setting) -> RunResult:
         """The same with the policy's final estimates (NaN where it has none) instead of the counts."""
@@ -116,6 +121,7 @@ def play(
     progress: IntArray | None = None,
     stop: IntArray | None = None,
     delay: int = 0,
+    follow_ups: FollowUps | None = None,
 ) -> RunResult:
     """One run of one policy up to the last of `rounds`.
 
@@ -127,6 +133,7 @@ def play(
     progress : its first number counts the rounds that were noted.
     stop : the run ends early when its first number is no longer 0.
     delay : rounds after which an outcome enters the counts; those still to come at the end enter then.
+    follow_ups : what following up a missing outcome costs; None: it cannot be done.
     """
     seen = world.revealed() if policy.reveals else world
     told = replace(seen.setting, minimize=world.setting.minimize)
@@ -139,6 +146,11 @@ def play(
     record, about = _recorder(told, curve.discrete)
     pending = delay > 0 and index.counts_pending
     regret, pulls = np.zeros(len(rounds)), np.zeros(arms, np.int64)
+    followed = _followed(policy, seen, follow_ups)
+    if followed is not None:
+        table = np.concatenate([table, np.zeros_like(table)], axis=1)
+    ruled = followed is not None and followed.describes
+    number = np.zeros(len(rounds) if followed else 0)
     compiled = _linked(
         policy,
         world,
@@ -156,6 +168,7 @@ def play(
         COUNTS_PENDING=pending,
         STARTS_ANEW=pending and curve.note_pull is not note_nothing,
         GUESSES_HORIZON=not index.horizon_known,
+        **_follow_up_parts(followed, seen, told, curve),
     )
     arguments = (
         _own_generator(rng),
@@ -179,6 +192,12 @@ def play(
         pulls,
         np.zeros(arms, np.int64),
         np.zeros((delay, 3)),
+        seen.missing_tables if followed else (),
+        followed.numbers(follow_ups, horizon) if followed and follow_ups else np.zeros(1),
+        np.zeros((arms, DESCRIBED if ruled else 0)),
+        np.full(arms if ruled else 0, -1.0),
+        np.full((delay if followed else 0, 3), -1.0),
+        number,
         rounds,
         regret,
         np.zeros(1, np.int64) if progress is None else progress,
@@ -191,10 +210,52 @@ def play(
         raise InvalidValue(
             f"The index of {policy.name!r} chose an arm that is not there; try check_index on it."
         )
-    final = Counts(table, setting.levels if curve.discrete else None, setting.centre)
+    levels = setting.levels if curve.discrete else None
+    if followed is None:
+        final = Counts(table, levels, setting.centre)
+    else:
+        half = table.shape[1] // 2
+        final = Counts(table[:, :half].copy(), levels, setting.centre, table[:, half:].copy())
     if told.minimize:
         final = final.reflected()
-    return RunResult(ending == loop.FINISHED, regret, pulls, world.means, nanoseconds, final)
+    finished, bought = ending == loop.FINISHED, None if followed is None else number
+    return RunResult(finished, regret, pulls, world.means, nanoseconds, final, follow_ups=bought)
+
+
+def _followed(policy: Policy, world: World, follow_ups: FollowUps | None) -> FollowUpRule | None:
+    """The policy's rule for follow-ups, if it has one; or raises InvalidValue where they cannot be had."""
+    if policy.follow_up is None:
+        return None
+    if follow_ups is None:
+        raise InvalidValue(
+            f"Policy {policy.name!r} follows up missing outcomes; say what a follow-up costs, in units of the outcome: "
+            "follow_up_cost=0.1 (--follow-up-cost 0.1)."
+        )
+    if world.draw_missing is None:
+        raise InvalidValue(
+            f"World {world.name!r} cannot tell what a follow-up would find; give it `draw_missing`, or use another "
+            "policy."
+        )
+    return policy.follow_up
+
+
+def _follow_up_parts(
+    rule: FollowUpRule | None, world: World, setting: Setting, curve: Curve
+) -> dict[str, Any]:
+    """What the loop needs where missing outcomes may be followed up."""
+    if rule is None:
+        return {"FOLLOWS_UP": False, "READS_FOLLOW_UPS": False, "RULED": False}
+    return {
+        "FOLLOWS_UP": True,
+        "READS_FOLLOW_UPS": curve.follows_up,
+        "RULED": rule.describes,
+        "draw_missing": world.draw_missing,
+        "is_missing": loop.is_missing_level if curve.discrete else loop.is_missing_outcome,
+        "ask": ask_level if curve.discrete else ask_real,
+        "answer": _answer(setting, curve.discrete),
+        "describe": describe,
+        "worth": rule.worth,
+    }
 
 
 def _linked(policy: Policy, world: World, **parts: Any) -> Callable[..., Any]:
@@ -223,6 +284,15 @@ def _own_generator(rng: np.random.Generator) -> np.random.Generator:
     own: np.random.Generator = _of_thread.generator
     own.bit_generator.state = rng.bit_generator.state
     return own
+
+
+def _answer(setting: Setting, discrete: bool) -> Callable[..., None]:
+    """How the answer to a follow-up enters the counts."""
+    if setting.levels is None:
+        return loop.answer_reflected_outcome if setting.minimize else loop.answer_outcome
+    if not discrete:
+        return loop.answer_level_as_real
+    return loop.answer_reflected_level if setting.minimize else loop.answer_level_outcome
 
 
 def _recorder(setting: Setting, discrete: bool) -> tuple[Callable[..., float], FloatArray]:

@@ -8,13 +8,17 @@ from typing import Any
 
 from truant import registry
 from truant.assumptions import Assumption, Curve, Estimate
+from truant.assumptions.follow_up import FollowUp
 from truant.counts import Counts, needed_counts
-from truant.errors import NotIdentified, unknown
+from truant.errors import InvalidValue, NotIdentified, unknown
 from truant.indices import Index
+from truant.policies.follow_up_rules import FollowUpRule, rule_of
 from truant.setting import Setting, whole_number
 from truant.spec import Spec
 
-FIRST_PULLS = "first_pulls"  # the one parameter that every policy takes, whoever made it
+FIRST_PULLS = "first_pulls"  # what every policy takes, whoever made it
+FOLLOW_UP, BUDGET = "follow_up", "budget"  # when missing outcomes are followed up, and how many at most
+COMMON = (FIRST_PULLS, FOLLOW_UP, BUDGET)
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class Policy:
     index : which z to look at.
     curve : (setting, horizon) -> Curve; may raise NotIdentified.
     assumption : for the final estimates; None if the policy has none of its own.
+    follow_up : when to follow up a missing outcome; None: never.
     reveals : the policy is an oracle, which sees every outcome.
     """
 
@@ -34,6 +39,7 @@ class Policy:
     index: Index
     curve: Callable[[Setting, int], Curve]
     assumption: Assumption | None = None
+    follow_up: FollowUpRule | None = None
     reveals: bool = False
     summary: str = ""
 
@@ -59,11 +65,13 @@ def named(spec: str | Spec) -> Policy:
     """The policy of that name, with parameters as in `mar-ucb:level=cautious,first_pulls=5`; shown as it is written."""
     parsed = spec if isinstance(spec, Spec) else Spec.parse(spec)
     parameters = dict(parsed.parameters)
-    first_pulls = parameters.pop(FIRST_PULLS, None)
+    first_pulls, follow_up, budget = (parameters.pop(name, None) for name in COMMON)
     parts = parts_of(parsed)
     build = _registered if len(parts) == 1 else _combined
     policy = build(str(spec), parts, parameters)
-    return policy if first_pulls is None else _begun(policy, first_pulls)
+    if first_pulls is not None:
+        policy = _begun(policy, first_pulls)
+    return _following_up(policy, follow_up, budget)
 
 
 def parts_of(spec: Spec) -> tuple[registry.Part, ...]:
@@ -87,6 +95,18 @@ def _begun(policy: Policy, first_pulls: object) -> Policy:
         return replace(policy.curve(setting, horizon), first_pulls=pulls)
 
     return replace(policy, curve=curve)
+
+
+def _following_up(policy: Policy, follow_up: object, budget: object) -> Policy:
+    """The same policy with this rule for follow-ups; `follow-up` has one unless told."""
+    is_own = isinstance(policy.assumption, FollowUp)
+    if follow_up is None and not is_own:
+        if budget is not None:
+            raise InvalidValue(f"budget is the number of follow-ups at most; {policy.name!r} has no follow_up.")
+        return policy
+    if policy.reveals:
+        raise InvalidValue(f"Policy {policy.name!r} sees every outcome, so it has nothing to follow up.")
+    return replace(policy, follow_up=rule_of(follow_up, budget, is_own))
 
 
 def policy_names() -> list[str]:
@@ -123,7 +143,7 @@ def _registered(shown: str, parts: Sequence[registry.Part], parameters: dict[str
 
 
 def _check_known(what: str, parameters: dict[str, Any], known: Iterable[str]) -> None:
-    names = [*known, FIRST_PULLS]
+    names = [*known, *COMMON]
     for key in parameters:
         if key not in names:
             raise unknown(what, key, names)

@@ -12,7 +12,7 @@ from truant.compile import hot
 from truant.counts import cell_probabilities
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, Setting, finite, probabilities, sums_to_one
-from truant.worlds.world import World, cell_tables, draw_cell
+from truant.worlds.world import World, cell_tables, draw_cell, shares_of
 
 
 class DiscreteWorld(World):
@@ -66,7 +66,7 @@ class DiscreteWorld(World):
             mediator_probabilities=np.minimum(pi.sum(axis=2), 1.0),  # a sum may exceed 1 by rounding
             condition_numbers=_condition_numbers(self.seen),
         )
-        self.draw = draw_level
+        self.draw, self.draw_missing = draw_level, draw_missing_level
         cells = cell_probabilities(pi, self.observation, self.mediator_observation)
         rows, columns = np.divmod(np.arange((K + 1) * (L + 1)), L + 1)
         self.tables: tuple[Any, ...] = (*cell_tables(cells.reshape(n, -1)), rows, columns)
@@ -76,6 +76,15 @@ class DiscreteWorld(World):
         """Theta_a = P(m, y, Q=1, O=1|a), shape (arms, K, L)."""
         theta: FloatArray = self.joint * self.observation * self.mediator_observation[..., None]
         return theta
+
+    @property
+    def missing_tables(self) -> tuple[Any, ...]:
+        """P(y|m,O=0,a), with m = K for a missing mediator: alias tables of (arms x (K+1), L), and K+1."""
+        hidden = self.joint * (1 - self.observation)
+        q = self.mediator_observation[..., None]
+        weights = np.concatenate([hidden * q, (hidden * (1 - q)).sum(axis=1, keepdims=True)], axis=1)
+        n, rows, L = weights.shape
+        return (*cell_tables(shares_of(weights).reshape(n * rows, L)), rows)
 
     def revealed(self) -> DiscreteWorld:
         """The same world with every mediator and outcome seen."""
@@ -90,6 +99,13 @@ def draw_level(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, in
     chances, aliases, rows, columns = tables  # looked up, since a division costs as much as the draw
     cell = draw_cell(rng, arm, chances, aliases)
     return rows[cell], columns[cell]
+
+
+@hot
+def draw_missing_level(rng: np.random.Generator, arm: int, mediator: int, tables: Any) -> int:
+    """The outcome behind a missing one."""
+    chances, aliases, rows = tables
+    return draw_cell(rng, arm * rows + mediator, chances, aliases)
 
 
 def _condition_numbers(theta: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from truant.compile import hot
 from truant.errors import InvalidValue
 from truant.setting import LARGEST_OUTCOME, FloatArray, IntArray, Setting, finite, probabilities, sums_to_one
 from truant.text import quoted
-from truant.worlds.world import World, cell_tables, draw_cell
+from truant.worlds.world import World, cell_tables, draw_cell, shares_of
 
 
 class RealWorld(World):
@@ -102,13 +102,20 @@ class RealWorld(World):
         return cell_tables(cells.reshape(len(p), -1))
 
     def _set_draw(self) -> None:
-        tables = self._cell_tables()
         if self.samples is None:
-            self.draw = draw_normal
-            self.tables: tuple[Any, ...] = (*tables, self.outcome_means, self.outcome_sd)
+            self.draw, self.draw_missing = draw_normal, draw_missing_normal
+            self._outcome_tables: tuple[Any, ...] = (self.outcome_means, self.outcome_sd)
         else:
-            self.draw = draw_sample
-            self.tables = (*tables, *_pack(self.samples))
+            self.draw, self.draw_missing = draw_sample, draw_missing_sample
+            self._outcome_tables = _pack(self.samples)
+        self.tables: tuple[Any, ...] = (*self._cell_tables(), *self._outcome_tables)
+
+    @property
+    def missing_tables(self) -> tuple[Any, ...]:
+        """Which mediator is behind a missing one if the outcome is missing, too; and the outcomes."""
+        p, q, o = self.mediator_probabilities, self.mediator_observation, self.observation
+        hidden = shares_of(p * (1 - q) * (1 - o[:, 0]))
+        return (*cell_tables(hidden), *self._outcome_tables)
 
     def revealed(self) -> RealWorld:
         """The same world with every mediator and outcome seen."""
@@ -133,10 +140,27 @@ def draw_normal(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, f
     mediator = cell >> 2
     outcome = np.nan
     if cell & 1:
-        outcome = means[arm, mediator] + sds[arm, mediator] * rng.standard_normal()
+        outcome = normal_outcome(rng, arm, mediator, means, sds)
     if not cell & 2:
         mediator = means.shape[1]
     return mediator, outcome
+
+
+@hot
+def normal_outcome(
+    rng: np.random.Generator, arm: int, mediator: int, means: FloatArray, sds: FloatArray
+) -> float:
+    """A normal outcome of a cell."""
+    return float(means[arm, mediator] + sds[arm, mediator] * rng.standard_normal())
+
+
+@hot
+def draw_missing_normal(rng: np.random.Generator, arm: int, mediator: int, tables: Any) -> float:
+    """The outcome behind a missing one: O does not depend on it, given the mediator."""
+    chances, aliases, means, sds = tables
+    if mediator == means.shape[1]:
+        mediator = draw_cell(rng, arm, chances, aliases)
+    return normal_outcome(rng, arm, mediator, means, sds)
 
 
 @hot
@@ -151,6 +175,15 @@ def draw_sample(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, f
     if not cell & 2:
         mediator = starts.shape[1]
     return mediator, outcome
+
+
+@hot
+def draw_missing_sample(rng: np.random.Generator, arm: int, mediator: int, tables: Any) -> float:
+    """The outcome behind a missing one: one of the samples of its (arm, mediator)."""
+    chances, aliases, starts, sizes, values = tables
+    if mediator == starts.shape[1]:
+        mediator = draw_cell(rng, arm, chances, aliases)
+    return float(values[starts[arm, mediator] + int(rng.random() * sizes[arm, mediator])])
 
 
 def _range(

@@ -111,9 +111,15 @@ class SkewedWorld(RealWorld):
         return float(min(ends)), float(max(ends))
 
     def _set_draw(self) -> None:
-        self.draw = draw_jump
-        cells = (self.jump_chance, self.jump_median, self.jump_sigma, self.base_mean, self.base_sd)
-        self.tables: tuple[Any, ...] = (*self._cell_tables(), *cells)
+        self.draw, self.draw_missing = draw_jump, draw_missing_jump
+        self._outcome_tables = (
+            self.jump_chance,
+            self.jump_median,
+            self.jump_sigma,
+            self.base_mean,
+            self.base_sd,
+        )
+        self.tables: tuple[Any, ...] = (*self._cell_tables(), *self._outcome_tables)
 
     def revealed(self) -> SkewedWorld:
         """The same world with every mediator and outcome seen."""
@@ -140,12 +146,28 @@ def draw_jump(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, flo
     mediator = cell >> 2
     outcome = np.nan
     if cell & 1:
-        jumps = rng.random() < jump_chance[arm, mediator]
-        noise = rng.standard_normal()
-        if jumps:
-            outcome = jump_median[arm, mediator] * math.exp(jump_sigma[arm, mediator] * noise)
-        else:
-            outcome = base_mean[arm, mediator] + base_sd[arm, mediator] * noise
+        cells = (jump_chance, jump_median, jump_sigma, base_mean, base_sd)
+        outcome = jump_outcome(rng, arm, mediator, cells)
     if not cell & 2:
         mediator = jump_chance.shape[1]
     return mediator, outcome
+
+
+@hot
+def draw_missing_jump(rng: np.random.Generator, arm: int, mediator: int, tables: Any) -> float:
+    """The outcome behind a missing one: O does not depend on it, given the mediator."""
+    chances, aliases, jump_chance, jump_median, jump_sigma, base_mean, base_sd = tables
+    if mediator == jump_chance.shape[1]:
+        mediator = draw_cell(rng, arm, chances, aliases)
+    return jump_outcome(rng, arm, mediator, (jump_chance, jump_median, jump_sigma, base_mean, base_sd))
+
+
+@hot
+def jump_outcome(rng: np.random.Generator, arm: int, mediator: int, cells: Any) -> float:
+    """A jump, or an outcome without one."""
+    jump_chance, jump_median, jump_sigma, base_mean, base_sd = cells
+    jumps = rng.random() < jump_chance[arm, mediator]
+    noise = rng.standard_normal()
+    if jumps:
+        return float(jump_median[arm, mediator] * math.exp(jump_sigma[arm, mediator] * noise))
+    return float(base_mean[arm, mediator] + base_sd[arm, mediator] * noise)

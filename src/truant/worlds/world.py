@@ -32,6 +32,10 @@ class World(ABC):
 
     `draw(rng, arm, tables)` is compiled and gives one pull: the mediator (K if missing) and the outcome
     (real: NaN if missing; discrete: the level's number, L if missing).
+
+    `draw_missing(rng, arm, mediator, missing_tables)`, if a world has it, gives the outcome that a follow-up finds: one
+    draw from the outcomes that are missing at this arm and mediator (K if that is missing, too). The loop draws it when
+    it is asked for, which comes to the same as keeping it from the start.
     """
 
     name: str
@@ -39,12 +43,18 @@ class World(ABC):
     means: FloatArray  # (arms,) true E[Y|a]
     draw: Callable[..., tuple[int, Any]]
     tables: tuple[Any, ...]  # what `draw` reads
+    draw_missing: Callable[..., Any] | None = None
     arm_names: tuple[Any, ...] = ()  # what they are called in the table that they come from, if any
     mediator_names: tuple[str, ...] = ()
 
     @abstractmethod
     def revealed(self) -> World:
         """The same world with every mediator and outcome seen, and the same direction."""
+
+    @property
+    def missing_tables(self) -> tuple[Any, ...]:
+        """What `draw_missing` reads."""
+        return ()
 
     @property
     def gaps(self) -> FloatArray:
@@ -58,7 +68,7 @@ class World(ABC):
 
     def minimizing(self) -> World:
         """A copy of this world in which less is better; it shares no arrays with this one."""
-        same = {id(self.draw): self.draw}  # compiled code is not copied
+        same = {id(code): code for code in (self.draw, self.draw_missing)}  # compiled code is not copied
         turned = copy.deepcopy(self, same)
         turned.setting = replace(turned.setting, minimize=True)
         return turned
@@ -167,6 +177,12 @@ def draw_cell(rng: np.random.Generator, arm: int, chances: FloatArray, aliases: 
     cell = int(place)
     alias = aliases[arm, cell]  # read in any case: a branch would be mispredicted half the time
     return cell if place - cell < chances[arm, cell] else alias
+
+
+def shares_of(weights: FloatArray) -> FloatArray:
+    """Weights as probabilities along the last axis; equal ones where nothing has a weight."""
+    total = weights.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / weights.shape[-1])
 
 
 def cell_tables(probabilities: FloatArray) -> tuple[FloatArray, IntArray]:

@@ -1,11 +1,10 @@
-"""When a missing outcome is worth following up."""
+"""When a missing outcome is worth following up: a compiled rule beside an index's `choose`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,7 +22,17 @@ from truant.errors import InvalidValue, unknown
 from truant.setting import FloatArray, is_number, positive_number, share, whole_number
 from truant.text import quoted
 
-SUCCESS, BUDGET, COST, HORIZON, OWN = range(5)  # what every rule is told, then its own parameters
+SUCCESS, BUDGET, COST, HORIZON, OWN = range(5)  # what every rule is told, then a parameter of its own
+
+NARROW = 0.75  # of the gap to the next arm, within which the missing outcomes' share of the limits must come
+STAKE = 0.03  # of what a wrong choice may cost in the rounds that are left, spent on an arm's follow-ups at most
+SAFETY = 10.0  # factor on the value of follow-ups: means of arms that were chosen for their means are too extreme
+
+# the rule that this one is compared with (`follow_up=threshold`)
+FIRST, CLOSE, PART = 10.0, 0.7, 0.1
+
+ROOT_HALF = math.sqrt(0.5)
+DENSITY = 1.0 / math.sqrt(2.0 * math.pi)
 
 
 @dataclass(frozen=True)
@@ -41,67 +50,167 @@ class FollowUps:
 
 @dataclass(frozen=True)
 class FollowUpRule:
-    """Whether to follow up a missing outcome, beside the index's `choose`.
+    """Whether to follow up a missing outcome.
 
     `worth(arm, t, rule, described, wanted, rng)` is compiled and answers it after a pull of `arm` in round t whose
-    outcome is missing. `rule` has success, budget, cost, horizon and the rule's own parameters.
+    outcome is missing. `rule` has success, budget, cost, horizon and the rule's own parameter; `described` what
+    `follow-up` knows of each arm; `wanted` the rule's answer for each arm until its counts change (-1: not yet given).
     """
 
     name: str
     worth: Callable[..., bool] = field(repr=False)
-    describes: bool = True  # whether it reads what the curve of `follow-up` says of the arms
-    own: tuple[float, ...] = ()
-    budget: float = math.inf
+    describes: bool = True  # whether it reads what `follow-up` knows of the arms
+    own: float = 0.0
+    budget: float = math.inf  # number of follow-ups at most
 
     def numbers(self, follow_ups: FollowUps, horizon: int) -> FloatArray:
         """What `worth` is told."""
-        return np.array([follow_ups.success, self.budget, follow_ups.cost, float(horizon), *self.own])
+        return np.array([follow_ups.success, self.budget, follow_ups.cost, float(horizon), self.own])
 
 
 @hot
 def at_random(
-    arm: int, t: int, rule: FloatArray, described: FloatArray, wanted: FloatArray, rng: Any
+    arm: int,
+    t: int,
+    rule: FloatArray,
+    described: FloatArray,
+    wanted: FloatArray,
+    rng: np.random.Generator,
 ) -> bool:
-    """A share of the missing outcomes."""
+    """A share of all missing outcomes."""
     return bool(rng.random() < rule[OWN])
 
 
+@hot
+def by_value(
+    arm: int,
+    t: int,
+    rule: FloatArray,
+    described: FloatArray,
+    wanted: FloatArray,
+    rng: np.random.Generator,
+) -> bool:
+    """Where the answer is likely to be worth its cost."""
+    if wanted[arm] < 0.0:
+        wanted[arm] = 1.0 if has_value(arm, t, rule, described) else 0.0
+    return bool(wanted[arm] > 0.0)
+
+
+@hot
+def by_threshold(
+    arm: int,
+    t: int,
+    rule: FloatArray,
+    described: FloatArray,
+    wanted: FloatArray,
+    rng: np.random.Generator,
+) -> bool:
+    """Ten answers of each arm, then while its limits are not much narrower than the gap."""
+    if wanted[arm] < 0.0:
+        wanted[arm] = 1.0 if is_close(arm, rule, described) else 0.0
+    return bool(wanted[arm] > 0.0)
+
+
 @lean
-def other_mean(arm: int, described: FloatArray) -> float:
-    """The highest mean of the other arms."""
+def gap_to_others(arm: int, described: FloatArray) -> float:
+    """Distance of the arm's mean to the highest of the others."""
     best = -math.inf
     for a in range(described.shape[0]):
         if a != arm:
             best = max(best, described[a, MEAN])
-    return best
-
-
-@lean
-def above_threshold(arm: int, t: int, rule: FloatArray, described: FloatArray) -> bool:
-    log_horizon = math.log(rule[HORIZON])
-    n0 = described[arm, ASKED]
-    D = abs(described[arm, MEAN] - other_mean(arm, described))
-    part = described[arm, MISSING_VARIANCE] * (described[arm, ANSWERED] + 1.0) / (n0 + 1.0)
-    W = math.sqrt(part * log_horizon)
-    if (n0 + 1.0) * rule[COST] > 0.1 * max(D, W) * rule[HORIZON]:
-        return False
-    if n0 < 10.0:
-        return True
-    return W > 0.7 * D and part >= described[arm, SEEN_VARIANCE]
+    return abs(described[arm, MEAN] - best)
 
 
 @hot
-def threshold(
-    arm: int, t: int, rule: FloatArray, described: FloatArray, wanted: FloatArray, rng: Any
-) -> bool:
-    if wanted[arm] < 0.0:
-        wanted[arm] = 1.0 if above_threshold(arm, t, rule, described) else 0.0
-    return bool(wanted[arm] > 0.0)
+def answers_expected(own: FloatArray, success: float) -> float:
+    """Answers so far, and those that may still come: a follow-up without one is pending, or has failed."""
+    return float(own[ANSWERED] + success * (own[ASKED] - own[ANSWERED]))
 
 
-def rule_of(follow_up: object, budget: object, is_own: bool) -> FollowUpRule:
-    own = FollowUpRule("threshold", threshold)
-    return own
+@lean
+def has_value(arm: int, t: int, rule: FloatArray, described: FloatArray) -> bool:
+    """Few answers, limits wide against the gap, or expected gain above cost.
+
+    With D the gap to the next arm, u the variance that the missing outcomes add to the arm's mean, n the answers
+    expected, kappa the cost of an answer and R the rounds that are left, a follow-up is worth its cost
+
+    1. while n < log(pulls + 2), and n kappa is at most a tenth of R sqrt(u);
+    2. while W = sqrt(u log T) > NARROW D, the missing outcomes make most of the variance, and n kappa is at most
+       STAKE W R: an arm is chosen by its upper limit, and pulls alone would never narrow this one;
+    3. if for some k = 1, 2, 4, ... the value of k more answers is above k kappa: R m E[(Z - D/m)+] with m^2 =
+       u k/(n + k), by which they will move the mean (knowledge gradient), times SAFETY; D/m with the heavier tail of
+       an estimated variance.
+    """
+    own, left = described[arm], rule[HORIZON] - t
+    cost = rule[COST] / rule[SUCCESS]
+    n = answers_expected(own, rule[SUCCESS])
+    u = own[MISSING_VARIANCE] * (own[ANSWERED] + 1.0) / (n + 1.0)
+    gap = gap_to_others(arm, described)
+    paid = (n + 1.0) * cost
+    if n < math.log(own[ARM_PULLS] + 2.0) and paid <= 0.1 * left * math.sqrt(u):
+        return True
+    reach = math.sqrt(u * math.log(rule[HORIZON]))
+    if reach > NARROW * gap and u >= own[SEEN_VARIANCE] and paid <= STAKE * reach * left:
+        return True
+    phi = own[FREEDOM] + 2.0
+    more = 1.0
+    while more * cost < SAFETY * left * math.sqrt(u):  # beyond it no number has that value
+        move = math.sqrt(u * more / (n + more + 1.0))
+        if move == 0.0:
+            return False
+        x = gap / move
+        x = math.sqrt(phi * math.log1p(x * x / phi))
+        if SAFETY * left * move * expected_excess(x) > more * cost:
+            return True
+        more *= 2.0
+        if more > 1e6:
+            return False
+    return False
 
 
-parts: dict = {}
+@hot
+def expected_excess(x: float) -> float:
+    """E[(Z - x)+] for Z ~ N(0, 1)."""
+    return float(DENSITY * math.exp(-0.5 * x * x) - 0.5 * x * math.erfc(x * ROOT_HALF))
+
+
+@lean
+def is_close(arm: int, rule: FloatArray, described: FloatArray) -> bool:
+    """n0 < 10, or W > .7 D where the missing part dominates; only while (n0 + 1) kappa <= .1 max(D, W) T."""
+    own = described[arm]
+    u = own[MISSING_VARIANCE] * (own[ANSWERED] + 1.0) / (own[ASKED] + 1.0)
+    gap, reach = gap_to_others(arm, described), math.sqrt(u * math.log(rule[HORIZON]))
+    if (own[ASKED] + 1.0) * rule[COST] > PART * max(gap, reach) * rule[HORIZON]:
+        return False
+    return bool(own[ASKED] < FIRST or (reach > CLOSE * gap and u >= own[SEEN_VARIANCE]))
+
+
+RULES = {
+    "value": FollowUpRule("value", by_value),
+    "threshold": FollowUpRule("threshold", by_threshold),
+}
+
+
+def rule_of(follow_up: object, budget: object, reads_follow_ups: bool) -> FollowUpRule:
+    """The rule that `follow_up` names: "value", "threshold", or a share of all missing outcomes.
+
+    Only a policy that chooses by `follow-up` knows what an answer is worth; others take a share.
+    """
+    if is_number(follow_up):
+        chosen = float(share("follow_up", follow_up))
+        if not chosen > 0:
+            raise InvalidValue(f"follow_up must be a share in (0, 1], got {quoted(follow_up)}.")
+        rule = FollowUpRule("share", at_random, describes=False, own=chosen)
+    elif not reads_follow_ups:
+        raise InvalidValue(
+            "follow_up must be the share of missing outcomes to follow up, in (0, 1], for a policy that does not choose by "
+            f"follow-up, got {quoted(follow_up)}."
+        )
+    else:
+        name = "value" if follow_up is None else follow_up
+        if not isinstance(name, str) or name not in RULES:
+            raise unknown("follow_up", str(name), RULES)
+        rule = RULES[name]
+    if budget is None:
+        return rule
+    return replace(rule, budget=float(whole_number("budget", budget, at_least=0)))

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sized
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -264,7 +265,7 @@ class Counts:
             raise InvalidValue(f"centre must be a number within ±{LARGEST_OUTCOME:g}, got {quoted(centre)}.")
         if self.levels is not None or centre == self.centre:
             return self
-        return self._with_tables(lambda table: _shifted(table, self.centre - centre), None, centre)
+        return self._with_tables(lambda table: shifted(table, self.centre - centre), None, centre)
 
     def reflected(self) -> Counts:
         """The counts of -Y: what policies see where less is better (`Setting.maximizing`)."""
@@ -389,8 +390,8 @@ class Counts:
         return code.astype(np.int64)
 
 
-def _shifted(table: FloatArray, shift: float) -> FloatArray:
-    """Sums about a centre that is lower by `shift`."""
+def shifted(table: FloatArray, shift: Any) -> FloatArray:
+    """Real counts of outcomes that are all higher by `shift`, a number or one for each cell."""
     moved = table.copy()
     n, total, squares = (table[..., column] for column in (OBSERVED, SUM, SQUARES))
     moved[..., SUM] += n * shift

@@ -16,11 +16,11 @@ import numpy as np
 from truant.assumptions import Assumption
 from truant.assumptions.by_likelihood import ByLikelihood
 from truant.compile import hot
-from truant.counts import CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts, cell_probabilities
+from truant.counts import CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts, cell_probabilities, shifted
 from truant.errors import InvalidValue, NotIdentified
 from truant.setting import FloatArray, Setting
 from truant.worlds import World
-from truant.worlds.real import draw_sample
+from truant.worlds.real import draw_missing_sample, draw_sample
 from truant.worlds.world import cell_tables, draw_cell
 
 STEPS = 21  # of a path, for each arm; in between, values are interpolated
@@ -41,6 +41,12 @@ class FittedWorld(World):
         self.means = np.zeros(setting.arms)  # nobody counts regret here
         self.draw = draw
         self.tables = tables
+        self.followed_up_tables: tuple[Any, ...] = ()
+
+    @property
+    def missing_tables(self) -> tuple[Any, ...]:
+        """What follow-ups found."""
+        return self.followed_up_tables
 
     def counted(self, counts: Counts) -> Counts:
         """The counts of a run: of discrete outcomes those that this world kept, whatever layout the policy wanted."""
@@ -79,6 +85,8 @@ class Path(ABC):
 
 def path_to(assumption: Assumption, counts: Counts, setting: Setting, errors: FloatArray) -> Path:
     """The path on which an assumption is calibrated; `errors` say how far the values of the arms may be."""
+    if counts.followed_up is not None and counts.levels is None:
+        return FollowedUpPath(counts, setting, errors)
     if isinstance(assumption, ByLikelihood):
         return LikelihoodPath(assumption, counts, setting, errors)
     return ObservedPath(counts, setting, errors)
@@ -122,12 +130,7 @@ class ObservedPath(Path):
         counts = self.counts
         table = counts.table.copy()
         if counts.levels is None:
-            shift = at[:, None]
-            n, total, squares = (counts.table[..., column] for column in (OBSERVED, SUM, SQUARES))
-            table[..., SUM] += n * shift
-            table[..., SQUARES] += shift * (2 * total + n * shift)
-            table[..., CUBES] += shift * (3 * squares + shift * (3 * total + n * shift))
-            return Counts(table, None, counts.centre)
+            return Counts(shifted(table, at[:, None]), None, counts.centre)
         seen = table[..., :-1]
         tilted = seen * np.exp(at[:, None, None] * (np.asarray(counts.levels) - counts.centre))
         total = tilted.sum(axis=-1, keepdims=True)
@@ -135,6 +138,36 @@ class ObservedPath(Path):
             tilted * seen.sum(axis=-1, keepdims=True), total, out=np.zeros_like(seen), where=total > 0
         )
         return Counts(table, counts.levels, counts.centre)
+
+
+class FollowedUpPath(ObservedPath):
+    """The same, and below what was seen at once what follow-ups found: both are shifted. Real outcomes alone."""
+
+    def __init__(self, counts: Counts, setting: Setting, errors: FloatArray) -> None:
+        super().__init__(counts, setting, errors)
+        assert counts.followed_up is not None
+        found = counts.followed_up.copy()
+        found[found[..., OBSERVED] == 0] = 0.0
+        # a level without an answer has the mean of the arm's other answers; an arm without any, of what was seen
+        none = found[..., OBSERVED].sum(axis=1) == 0
+        found[none] = counts.table[none]
+        _, self._later_sizes, self._later = _real_cells(Counts(found, None, counts.centre), setting)
+
+    def world(self, at: FloatArray) -> FittedWorld:
+        """A world that can be followed up."""
+        world = super().world(at)
+        values = self._later + np.repeat(at, self._later.size // len(at))
+        starts = np.arange(self._later_sizes.size).reshape(self._later_sizes.shape) * self._later_sizes.flat[0]
+        unused = np.zeros((len(at), 1)), np.zeros((len(at), 1), np.int64)  # a missing mediator has a row of its own
+        world.draw_missing = draw_missing_sample
+        world.followed_up_tables = (*unused, starts, self._later_sizes, values)
+        return world
+
+    def _moved(self, at: FloatArray) -> Counts:
+        counts = self.counts
+        assert counts.followed_up is not None
+        tables = [shifted(table, at[:, None]) for table in (counts.table, counts.followed_up)]
+        return Counts(tables[0], None, counts.centre, tables[1])
 
 
 class LikelihoodPath(Path):

@@ -21,6 +21,7 @@ from truant.counts import Counts
 from truant.errors import NotIdentified
 from truant.play.run import cores, play
 from truant.policies import Policy
+from truant.policies.follow_up_rules import FollowUps
 from truant.setting import FloatArray, IntArray, Setting
 
 WIDE = 4.0  # how far from its estimate one arm of each replay may be, in roots
@@ -47,6 +48,7 @@ class Replays:
     stop: IntArray  # its first number ends all runs when it is no longer 0
     tick: Callable[[], None]  # called after each replay
     delay: int = 0  # rounds after which an outcome entered the counts
+    follow_ups: FollowUps | None = None  # what a follow-up cost
 
     def on(self, counts: Counts) -> Replays:
         """The same for a log of such counts: real sums of levels are replayed as real outcomes."""
@@ -59,7 +61,14 @@ class Replays:
         world = path.world(at)
         rng = np.random.Generator(np.random.SFC64(seed))
         ended = play(
-            self.policy, world, rng, self.horizon, np.array([self.rows]), stop=self.stop, delay=self.delay
+            self.policy,
+            world,
+            rng,
+            self.horizon,
+            np.array([self.rows]),
+            stop=self.stop,
+            delay=self.delay,
+            follow_ups=self.follow_ups,
         )
         if not ended.finished:
             raise KeyboardInterrupt

@@ -10,6 +10,7 @@ from truant.analysis.replay import Neighbourhood, Replays, Target, calibrate
 from truant.counts import Counts
 from truant.errors import NotIdentified
 from truant.policies import Policy
+from truant.policies.follow_up_rules import FollowUps
 from truant.setting import FloatArray, IntArray, Setting
 
 REPLAYS = 200  # of each run
@@ -17,7 +18,14 @@ LEVEL = 0.95
 
 
 def run_intervals(
-    policy: Policy, counts: Counts, setting: Setting, horizon: int, delay: int, seed: int, stop: IntArray
+    policy: Policy,
+    counts: Counts,
+    setting: Setting,
+    horizon: int,
+    delay: int,
+    seed: int,
+    stop: IntArray,
+    follow_ups: FollowUps | None = None,
 ) -> FloatArray:
     """Low and high end for each arm, shape (2, arms); NaN for oracles, and where there is no interval.
 
@@ -27,7 +35,7 @@ def run_intervals(
     if policy.assumption is None or policy.reveals:
         return ends
     rows = int(counts.pulls.sum())
-    replays = Replays(policy, setting, horizon, rows, stop, lambda: None, delay)
+    replays = Replays(policy, setting, horizon, rows, stop, lambda: None, delay, follow_ups)
     near = Neighbourhood(replays, counts, [Target(policy.name, policy.assumption)])
     [roots] = calibrate(near, REPLAYS, np.random.SeedSequence(seed))
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)

@@ -31,6 +31,7 @@ def regret_chart(
     looks: Mapping[str, Look] | None = None,
     reference: Any = None,
     limits: tuple[float, float] | None = None,
+    quantity: str = "regret",
 ) -> alt.LayerChart:
     """Mean regret over rounds, with a band and a label at the end of each line.
 
@@ -44,6 +45,7 @@ def regret_chart(
     looks : colour and dash of each policy; in their order unless given.
     reference : columns policy (its label), round, mean: thin dotted lines to compare with, such as a bound.
     limits : of the y axis; by default of the data.
+    quantity : what accumulates, for the title of the y axis.
     """
     lines, dotted = _drawn(chart_columns(curves, "curves", *COLUMNS), reference)
     foot, top = _value_range(lines, log) if limits is None else limits
@@ -51,7 +53,7 @@ def regret_chart(
     lines["height"] = np.clip(reals(lines["mean"]), foot, top)
     lines |= {name: np.clip(reals(lines[name]), foot, top) for name in ("low", "high")}
     x = _round_axis(int(lines["round"].max()))
-    y = alt.Y("height:Q", title="cumulative regret", axis=value_axis(foot, top, log))
+    y = alt.Y("height:Q", title=f"cumulative {quantity}", axis=value_axis(foot, top, log))
     y = y.scale(type="log" if log else "linear", domain=[foot, top], nice=False)
     style = line_style(in_order(lines["policy"]), dotted, looks)
     is_dotted = np.isin(lines["policy"], dotted)

@@ -63,6 +63,20 @@ def _complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) 
     show_default=True,
     help="Rounds after which an outcome becomes known.",
 )
+@click.option(
+    "--follow-up-cost",
+    type=float,
+    default=None,
+    help="What following up a missing outcome costs, in units of the outcome; for policies such as follow-up-ucb, which "
+    "then joins the default ones.",
+)
+@click.option(
+    "--follow-up-success",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Probability that a follow-up brings the outcome.",
+)
 @click.option("--minimize", is_flag=True, help="Lower outcomes are better: costs, churn, deaths.")
 @click.option(
     "--intervals",
@@ -84,6 +98,8 @@ def simulate(
     seed: int,
     settings: tuple[str, ...],
     delay: int,
+    follow_up_cost: float | None,
+    follow_up_success: float,
     minimize: bool,
     intervals: bool,
     threads: int | None,
@@ -108,13 +124,15 @@ def simulate(
     try:
         simulation = run(
             of_world,
-            list(dict.fromkeys(policies)) or _default_policies(of_world),
+            list(dict.fromkeys(policies)) or _default_policies(of_world, follow_up_cost is not None),
             horizon=horizon,
             runs=runs,
             seed=seed,
             threads=threads,
             delay=delay,
             minimize=minimize,
+            follow_up_cost=follow_up_cost,
+            follow_up_success=follow_up_success,
             estimates=out is not None,  # only the file shows them
             intervals=intervals,
         )
@@ -133,14 +151,15 @@ def simulate(
         exit_stopped()
 
 
-def _default_policies(world: Spec) -> list[str]:
+def _default_policies(world: Spec, follow_ups: bool) -> list[str]:
     """Everyone's habit, what the world's own assumption would do, and what could be done at best."""
     from truant import registry
 
     part = registry.find("world", world.name)  # an unknown world is the first thing to say
     known = registry.names("assumption") if part.package else registry.built_in_names("assumption")
     named_after = [name for name in known if f"{part.name}-".startswith(f"{name}-")]
-    return ["naive-ucb", f"{max(named_after, key=len, default='mar')}-ucb", "oracle-ucb"]
+    own = f"{max(named_after, key=len, default='mar')}-ucb"
+    return ["naive-ucb", own, *(["follow-up-ucb"] if follow_ups else []), "oracle-ucb"]
 
 
 def _write(simulation: Simulation, out: str | None, chart: str | None, log: bool) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from truant.documents import document
 from truant.errors import InvalidValue
 from truant.play.regret import paired_difference, standard_deviation, summarize_regret
+from truant.policies.follow_up_rules import FollowUps
 from truant.setting import LARGEST, FloatArray, IntArray, as_numbers, finite, switch, whole_number
 from truant.tables.arrow import make_table
 from truant.tables.show import html_table, text_table
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # slow to import, and not needed to simulate
 
     from truant.terminal.simulation import SimulationDisplay
 
+FIGURES = ("mean", "sd", "median", "p90")  # of regret and costs, in summaries
 MOST_PIXELS = 20_000  # of a chart's side
 
 
@@ -49,6 +51,8 @@ class Simulation:
     estimates : (P, R, arms) final estimate of each arm's mean, NaN where there is none.
     means : (R, arms) true means.
     nanoseconds : (P, R) CPU time of the loop.
+    follow_up : what a follow-up costs and how often it succeeds; None if missing outcomes could not be followed up.
+    follow_ups : (P, R, C) follow-ups until each checkpoint; None likewise.
     low, high : (P, R, arms) ends of calibrated 95% intervals, NaN where there are none; None unless asked for.
     inputs : paths of the files that the world was read from, which `save` refuses to write; not saved.
     """
@@ -68,6 +72,8 @@ class Simulation:
     high: FloatArray | None = None
     delay: int = 0
     minimize: bool = False
+    follow_up: FollowUps | None = None
+    follow_ups: FloatArray | None = None
     inputs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -86,8 +92,11 @@ class Simulation:
             setattr(self, name, np.atleast_1d(numbers).astype(np.int64))
         if (self.low is None) != (self.high is None):
             raise InvalidValue("low and high are the two ends of intervals; give both or none.")
+        if (self.follow_up is None) != (self.follow_ups is None):
+            raise InvalidValue("follow_up has the terms of follow_ups; give both or none.")
         ends = () if self.low is None else ("low", "high")
-        for name in ("regret", "estimates", "means", "nanoseconds", *ends):
+        bought = () if self.follow_ups is None else ("follow_ups",)
+        for name in ("regret", "estimates", "means", "nanoseconds", *ends, *bought):
             setattr(self, name, as_numbers(name, getattr(self, name)))
         if self.means.ndim != 2 or self.means.size == 0 or not self.policies:
             raise InvalidValue(
@@ -100,7 +109,8 @@ class Simulation:
         if self._half not in self.rounds:
             raise InvalidValue(f"rounds must contain half of the horizon, {self._half}.")
         cells = (len(self.policies), self.runs)
-        shapes = {"regret": (*cells, len(self.rounds)), "nanoseconds": cells}
+        shapes = {name: (*cells, len(self.rounds)) for name in ("regret", *bought)}
+        shapes["nanoseconds"] = cells
         shapes |= dict.fromkeys(("pulls", "estimates", *ends), (*cells, self.means.shape[1]))
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
@@ -115,6 +125,18 @@ class Simulation:
     def final(self) -> FloatArray:
         """Regret at the horizon, shape (P, R)."""
         return self.regret[:, :, -1]
+
+    @property
+    def follow_up_costs(self) -> FloatArray:
+        """What the follow-ups of each run cost until each checkpoint, shape (P, R, C)."""
+        if self.follow_up is None or self.follow_ups is None:
+            return np.zeros_like(self.regret)
+        return self.follow_up.cost * self.follow_ups
+
+    @property
+    def total_cost(self) -> FloatArray:
+        """Regret and follow-ups together, at each checkpoint, shape (P, R, C)."""
+        return self.regret + self.follow_up_costs
 
     @property
     def best(self) -> npt.NDArray[np.bool_]:
@@ -155,12 +177,14 @@ class Simulation:
             "horizon": self.horizon,
             "delay": self.delay,
             "minimize": self.minimize,
+            **({} if self.follow_up is None else {"follow_up": asdict(self.follow_up)}),
             "runs": self.runs,
             "seed": self.seed,
             "policies": [
                 {
                     "name": row["policy"],
-                    "regret": {key: row[f"regret_{key}"] for key in ("mean", "sd", "median", "p90")},
+                    "regret": {key: row[f"regret_{key}"] for key in FIGURES},
+                    **self._bought(row),
                     "regret_first_half": {"mean": row["regret_first_half_mean"]},
                     "best_arm_share": row["best_arm_share"],
                     "nanoseconds_per_round": row["nanoseconds_per_round"],
@@ -171,10 +195,23 @@ class Simulation:
         }
         return document("simulation", 1, fields)
 
+    def _bought(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """What follow-ups cost, alone and with regret; nothing where there could be none."""
+        if self.follow_up is None:
+            return {}
+        costs = {
+            name: {key: row[f"{name}_{key}"] for key in FIGURES} for name in ("follow_up_cost", "total_cost")
+        }
+        return {"follow_ups": {"mean": row["follow_ups_mean"]}, **costs}
+
     def table(self) -> pa.Table:
-        """One row per policy: final regret over the runs, and its paired difference to the first policy."""
+        """One row per policy: final regret over the runs, and its paired difference to the first policy.
+
+        Where missing outcomes could be followed up, the difference is that of the total cost.
+        """
         regret = summarize_regret(self.final, self._first_half)
-        difference_mean, difference_se = paired_difference(self.final, self.final[0])
+        total = self.total_cost[:, :, -1]
+        difference_mean, difference_se = paired_difference(total, total[0])
         columns = {
             "policy": self.policies,
             "regret_mean": regret.mean,
@@ -190,18 +227,29 @@ class Simulation:
         }
         if self.coverage is not None:
             columns["interval_coverage"] = self.coverage
+        if self.follow_ups is not None:
+            columns["follow_ups_mean"] = self.follow_ups[:, :, -1].mean(axis=1)
+            for name, final in (("follow_up_cost", self.follow_up_costs[:, :, -1]), ("total_cost", total)):
+                figures = summarize_regret(final, final)
+                columns |= {f"{name}_{key}": getattr(figures, key) for key in FIGURES}
         return make_table(columns)
 
     def curves(self) -> pa.Table:
-        """Regret over rounds, one row per policy and checkpoint: mean, sd, and mean ± sd as low and high."""
-        mean, sd = self.regret.mean(axis=1), standard_deviation(self.regret, axis=1)
+        """Regret over rounds, one row per policy and checkpoint: mean, sd, and mean ± sd as low and high.
+
+        Where missing outcomes could be followed up: total cost.
+        """
+        mean, sd = self.total_cost.mean(axis=1), standard_deviation(self.total_cost, axis=1)
         columns = {"mean": mean, "sd": sd, "low": mean - sd, "high": mean + sd}
         return _tidy({"policy": self.policies, "round": self.rounds}, columns)
 
     def long(self) -> pa.Table:
-        """Regret over rounds, one row per policy, run and checkpoint."""
+        """Regret over rounds, one row per policy, run and checkpoint; with follow-ups, also their cost and both."""
         places = {"policy": self.policies, "run": np.arange(self.runs), "round": self.rounds}
-        return _tidy(places, {"regret": self.regret})
+        columns = {"regret": self.regret}
+        if self.follow_ups is not None:
+            columns |= {"follow_up_cost": self.follow_up_costs, "total_cost": self.total_cost}
+        return _tidy(places, columns)
 
     def arms(self) -> pa.Table:
         """One row per policy, run and arm: its pulls, true mean, final estimate and interval, if there are any."""
@@ -229,6 +277,7 @@ class Simulation:
             log=log,
             width=width,
             height=height,
+            **({} if self.follow_up is None else {"quantity": "regret and cost of follow-ups"}),
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -249,7 +298,8 @@ class Simulation:
         settings = [f"{key} = {_words(value)}" for key, value in self.parameters.items()]
         rounds = "1 round" if self.horizon == 1 else f"{self.horizon:,} rounds"
         runs = "1 run" if self.runs == 1 else f"{self.runs:,} runs"
-        return ", ".join([*settings, rounds, runs, *circumstances(self.delay, self.minimize)])
+        usual = circumstances(self.delay, self.minimize)
+        return ", ".join([*settings, rounds, runs, *usual, *follow_up_words(self.follow_up)])
 
     def __repr__(self) -> str:
         heading = visible(f"Simulation of world {self.world}: {self._line()}")
@@ -272,6 +322,14 @@ def circumstances(delay: int, minimize: bool) -> list[str]:
     """What is not usual about the outcomes, in words."""
     late = f"outcomes {delay:,} round{'s' if delay > 1 else ''} late"
     return [words for words, said in ((late, delay > 0), ("lower is better", minimize)) if said]
+
+
+def follow_up_words(terms: FollowUps | None) -> list[str]:
+    """What follow-ups cost, in words."""
+    if terms is None:
+        return []
+    failing = f", {terms.success:.0%} of them succeed" if terms.success < 1 else ""
+    return [f"a follow-up costs {terms.cost:g}{failing}"]
 
 
 def _tidy(places: Mapping[str, Any], columns: Mapping[str, FloatArray | IntArray]) -> pa.Table:

@@ -15,6 +15,7 @@ from truant.files import named_files
 from truant.lab.result import Simulation
 from truant.play.run import Plan, RunResult, checkpoints, cores, play, rounds_late
 from truant.policies import Policy, named
+from truant.policies.follow_up_rules import FollowUps, terms_of
 from truant.setting import FloatArray, IntArray, switch, whole_number
 from truant.spec import Spec
 from truant.tables.request import is_list
@@ -34,6 +35,8 @@ def simulate(
     parameters: dict[str, Any] | None = None,
     delay: int = 0,
     minimize: bool = False,
+    follow_up_cost: float | None = None,
+    follow_up_success: float = 1.0,
     estimates: bool = True,
     intervals: bool = False,
     progress: bool | Callable[[float], None] | None = None,
@@ -51,6 +54,9 @@ def simulate(
     parameters : of a named world.
     delay : rounds after which an outcome enters the counts; 0: before the next choice.
     minimize : less is better: the best arm has the lowest mean. False: as the world says.
+    follow_up_cost : what following up a missing outcome costs, in units of the outcome, for policies that do; None: it
+        cannot be done.
+    follow_up_success : the probability that a follow-up brings the outcome, whatever that is.
     estimates : compute each policy's final estimates of the means, which takes time under `mnar` and its kin;
         False: they are NaN.
     intervals : compute 95% intervals of the means, calibrated by replaying each run 200 times, which takes as long as
@@ -62,14 +68,24 @@ def simulate(
     -------
     The finished runs; an interrupt (Ctrl-C) keeps those that were complete.
     """
-    plan = plan_of(world, policies, horizon, seed, {} if parameters is None else parameters, delay, minimize)
+    follow_up = terms_of(follow_up_cost, follow_up_success)
+    given = {} if parameters is None else parameters
+    plan = plan_of(world, policies, horizon, seed, given, delay, minimize, follow_up)
     runs = whole_number("runs", runs, at_least=1)
     threads = whole_number("threads", cores() if threads is None else threads, at_least=1)
     # and refuse what cannot be, before the clock starts
     with _compiling(False if callable(progress) else progress):
         for policy in plan.policies:
             first = plan.instance(0)
-            play(policy, first, plan.generator(0), plan.horizon, np.array([1]), delay=plan.delay)
+            play(
+                policy,
+                first,
+                plan.generator(0),
+                plan.horizon,
+                np.array([1]),
+                delay=plan.delay,
+                follow_ups=plan.follow_ups,
+            )
     wanted = Wanted(switch("estimates", estimates), switch("intervals", intervals))
     results = _play_all(plan, runs, threads, wanted, progress)
     finished = [run for run in results if run]
@@ -90,6 +106,8 @@ def simulate(
         means=np.stack([run[0].means for run in finished]),
         nanoseconds=_gather(finished, lambda result: np.array(result.nanoseconds)),
         **_interval_ends(finished, intervals),
+        follow_up=plan.follow_ups,
+        follow_ups=None if plan.follow_ups is None else _gather(finished, _follow_ups),
         inputs=_inputs(plan.world),
     )
 
@@ -102,6 +120,7 @@ def plan_of(
     parameters: dict[str, Any],
     delay: int = 0,
     minimize: bool = False,
+    follow_up: FollowUps | None = None,
 ) -> Plan:
     """What to run, checked."""
     if not isinstance(world, World | Spec | str):
@@ -123,7 +142,7 @@ def plan_of(
     seed = whole_number("seed", seed, at_least=0)
     delay = rounds_late(delay, horizon)
     switch("minimize", minimize)
-    return Plan(world, built, horizon, seed, checkpoints(horizon), delay, minimize)
+    return Plan(world, built, horizon, seed, checkpoints(horizon), delay, minimize, follow_up)
 
 
 def _inputs(world: World | Spec) -> tuple[str, ...]:
@@ -154,10 +173,15 @@ def _run_one(
 ) -> RunResult:
     """One run of one policy; the counts are dropped, as those of many runs would fill the memory."""
     policy, world = plan.policies[number], plan.instance(run)
-    ended = play(policy, world, plan.generator(run), plan.horizon, plan.rounds, progress, stop, plan.delay)
+    rng = plan.generator(run)
+    ended = play(
+        policy, world, rng, plan.horizon, plan.rounds, progress, stop, plan.delay, plan.follow_ups
+    )
     if wanted.intervals and ended.finished and ended.counts is not None:
         seed = plan.seed + 1 + run
-        ends = run_intervals(policy, ended.counts, world.setting, plan.horizon, plan.delay, seed, stop)
+        ends = run_intervals(
+            policy, ended.counts, world.setting, plan.horizon, plan.delay, seed, stop, plan.follow_ups
+        )
         ended = ended._replace(intervals=ends)
     if wanted.estimates and ended.finished:
         return ended.estimated(policy, world.setting)
@@ -223,6 +247,10 @@ def _interval_ends(finished: list[list[RunResult]], wanted: bool) -> dict[str, F
         return {}
     ends = _gather(finished, lambda result: result.intervals)
     return {"low": ends[:, :, 0], "high": ends[:, :, 1]}
+
+
+def _follow_ups(result: RunResult) -> FloatArray:
+    return np.zeros_like(result.regret) if result.follow_ups is None else result.follow_ups
 
 
 def _estimates(result: RunResult) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from truant.documents import METADATA, own_fields, parquet_metadata
 from truant.errors import InvalidValue
 from truant.files import TABLES, output_path, written_whole
 from truant.lab.result import Simulation
+from truant.policies.follow_up_rules import FollowUps
 from truant.setting import FloatArray, IntArray, switch, whole_number
 from truant.text import quoted
 
@@ -29,6 +31,7 @@ def save(simulation: Simulation, path: str | os.PathLike[str]) -> Path:
     policies, runs = len(simulation.policies), simulation.runs
     shared = {name: getattr(simulation, name) for name in _SHARED}
     shared["rounds"] = simulation.rounds.tolist()
+    shared["follow_up"] = None if simulation.follow_up is None else asdict(simulation.follow_up)
     columns = {
         "policy": pa.array(np.repeat(simulation.policies, runs)),
         "run": pa.array(np.tile(np.arange(runs), policies)),
@@ -40,6 +43,8 @@ def save(simulation: Simulation, path: str | os.PathLike[str]) -> Path:
     }
     if simulation.low is not None and simulation.high is not None:
         columns |= {"low": _lists(simulation.low), "high": _lists(simulation.high)}
+    if simulation.follow_ups is not None:
+        columns["follow_ups"] = _lists(simulation.follow_ups)
     table = pa.table(columns).replace_schema_metadata(parquet_metadata(KIND, SCHEMA, shared))
     with written_whole(target) as temporary:
         pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
@@ -70,7 +75,8 @@ def load(path: str | os.PathLike[str]) -> Simulation:
     except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise damaged from error
     try:
-        return _restored(table, {name: shared[name] for name in (*_SHARED, "rounds")})
+        fields = {name: shared[name] for name in (*_SHARED, "rounds")}
+        return _restored(table, fields | {"follow_up": shared.get("follow_up")})  # older files have none
     except (*_DAMAGED, pa.ArrowException) as error:
         raise damaged from error
 
@@ -86,7 +92,9 @@ def _restored(table: Any, shared: dict[str, Any]) -> Simulation:
     order = [(policy, run) for policy in policies for run in range(cells[1])]
     if list(zip(table["policy"].to_pylist(), table["run"].to_pylist(), strict=True)) != order:
         raise ValueError("rows are missing, or not in the order they were saved in")
-    ends = [name for name in ("low", "high") if name in table.column_names]
+    if shared["follow_up"] is not None:
+        shared["follow_up"] = FollowUps(**shared["follow_up"])
+    ends = [name for name in ("low", "high", "follow_ups") if name in table.column_names]
     arrays = {name: _array(table, name, cells) for name in ("regret", "pulls", "estimates", "means", *ends)}
     arrays["means"] = arrays["means"][0]
     nanoseconds = table["nanoseconds"].to_numpy().reshape(cells)

@@ -147,8 +147,10 @@ def play(
     pending = delay > 0 and index.counts_pending
     regret, pulls = np.zeros(len(rounds)), np.zeros(arms, np.int64)
     followed = _followed(policy, seen, follow_ups)
+    scored_rows = table.shape[1]
     if followed is not None:
         table = np.concatenate([table, np.zeros_like(table)], axis=1)
+        scored_rows = table.shape[1] if curve.follows_up else scored_rows
     ruled = followed is not None and followed.describes
     number = np.zeros(len(rounds) if followed else 0)
     compiled = _linked(
@@ -188,7 +190,7 @@ def play(
         index.parameters(),
         np.zeros(index.memory(arms)),
         table,
-        np.zeros(table.shape[1:]),
+        np.zeros((scored_rows, table.shape[2])),
         pulls,
         np.zeros(arms, np.int64),
         np.zeros((delay, 3)),

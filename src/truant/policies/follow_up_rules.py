@@ -43,9 +43,20 @@ class FollowUps:
     success: float = 1.0
 
     def __post_init__(self) -> None:
-        positive_number("follow_up_cost", self.cost, or_zero=True)
+        object.__setattr__(self, "cost", positive_number("follow_up_cost", self.cost, or_zero=True))
         if not share("follow_up_success", self.success) > 0:
             raise InvalidValue(f"follow_up_success must be in (0, 1], got {self.success}.")
+
+
+def terms_of(cost: float | None, success: float) -> FollowUps | None:
+    """The terms of follow-ups; None if they have no cost, since they cannot be had then."""
+    if cost is not None:
+        return FollowUps(cost, success)
+    if success != 1.0:
+        raise InvalidValue(
+            "follow_up_success is of use with follow_up_cost only; give what a follow-up costs, too."
+        )
+    return None
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,10 @@ class ScoredArms:
     ) -> None:
         arms, z_grid = len(table), index.z_grid(curve.linear)
         self._index, self._table = index, table
-        self._settled = np.maximum(_pulls(table, curve.discrete), 1.0)
+        # below the counts of pulls may stand those of follow-ups
+        own = table[:, : table.shape[1] // 2] if curve.follows_up else table
+        pulls = _pulls(own, curve.discrete)
+        self._settled = np.maximum(pulls, 1.0)
         self._pending = np.zeros(arms) if pending is None else pending.copy()
         self._parameters = np.ascontiguousarray(curve.parameters)
         self._memory = np.zeros((arms, curve.memory(len(z_grid))))
@@ -31,7 +34,7 @@ class ScoredArms:
         self._index_parameters = index.parameters()
         self._log_horizon = float(np.log(horizon))
         if not index.horizon_known:
-            rounds = float(_pulls(table, curve.discrete).sum() + self._pending.sum())
+            rounds = float(pulls.sum() + self._pending.sum())
             self._log_horizon = guessed_log_horizon.py_func(rounds)  # type: ignore[attr-defined]
         self.z = np.tile(z_grid, (arms, 1))
         self.values = np.zeros((arms, len(z_grid)))

@@ -16,7 +16,7 @@ from truant.terminal.plain import plain
 from truant.text import label
 
 # on a narrow terminal these go first; table() has them all
-_DROPPED_FIRST = ("ns/round", "p90", "sd", "se", "median", "best arm", "difference")
+_DROPPED_FIRST = ("ns/round", "p90", "sd", "se", "median", "best arm", "difference", "follow-ups")
 
 
 Row = Mapping[str, Any]
@@ -42,9 +42,11 @@ class SimulationDisplay:
         yield plain("")
         if len(self.rows) > 1:
             first = self.rows[0]["policy"]
-            yield plain(f"difference: minus {first}, paired run by run; se: its standard error.", "dim")
+            of = " of total cost" if _with_follow_ups(self.rows) else ""
+            yield plain(f"difference{of}: minus {first}, paired run by run; se: its standard error.", "dim")
         if best_policy(self.rows):
-            yield plain("\N{BLACK STAR} lowest mean regret, oracles excluded.", "dim")
+            what = "mean total cost (regret and follow-ups)" if _with_follow_ups(self.rows) else "mean regret"
+            yield plain(f"\N{BLACK STAR} lowest {what}, oracles excluded.", "dim")
         for row in self.rows:
             share = row["share_above_10x_median"]
             if share > 0:
@@ -62,9 +64,14 @@ def number(value: float | None, sign: bool = False) -> str:
 
 
 def best_policy(rows: Sequence[Row]) -> str | None:
-    """The lowest mean regret of two or more; an oracle sees everything and is only a yardstick."""
+    """The lowest mean regret of two or more (with follow-ups: total cost); an oracle is only a yardstick."""
     contest = [row for row in rows if not _is_oracle(row["policy"])]
-    return str(min(contest, key=lambda row: row["regret_mean"])["policy"]) if len(contest) > 1 else None
+    figure = "total_cost_mean" if _with_follow_ups(rows) else "regret_mean"
+    return str(min(contest, key=lambda row: row[figure])["policy"]) if len(contest) > 1 else None
+
+
+def _with_follow_ups(rows: Sequence[Row]) -> bool:
+    return "total_cost_mean" in rows[0]
 
 
 def _is_oracle(policy: str) -> bool:
@@ -94,12 +101,20 @@ def share(value: float | None) -> str:
 
 
 def _cells(row: Row, first: bool) -> dict[str, str]:
+    followed = "total_cost_mean" in row
+    spread = "total_cost" if followed else "regret"  # sd, median and p90 are of what is compared
+    bought = {
+        "follow-ups": number(row["follow_ups_mean"]),
+        "their cost": number(row["follow_up_cost_mean"]),
+        "total cost": number(row["total_cost_mean"]),
+    } if followed else {}
     return {
         "policy": label(row["policy"]),
         "regret": number(row["regret_mean"]),
-        "sd": number(row["regret_sd"]),
-        "median": number(row["regret_median"]),
-        "p90": number(row["regret_p90"]),
+        **bought,
+        "sd": number(row[f"{spread}_sd"]),
+        "median": number(row[f"{spread}_median"]),
+        "p90": number(row[f"{spread}_p90"]),
         "best arm": f"{row['best_arm_share']:.1%}",
         **({"covered": share(row["interval_coverage"])} if "interval_coverage" in row else {}),
         "difference": "" if first else number(row["difference_mean"], sign=True),

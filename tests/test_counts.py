@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truant.counts import Counts
+from truant.errors import InvalidValue
 from truant.setting import Setting
 
 Pull = tuple[int, int | None, float | None]
@@ -317,3 +318,78 @@ def test_codes_of_any_integer_type_will_do(dtype):
     )
     assert counts.pulls.tolist() == [0, 1, 1]
     assert counts.table[1, 2].tolist() == [1, 1, 0.5, 0.25, 0.125]
+
+
+@st.composite
+def followed(draw: st.DrawFn, discrete: bool) -> tuple[Setting, list[Pull], list[bool]]:
+    setting, pulls = draw(problems(discrete))
+    return setting, pulls, draw(st.lists(st.booleans(), min_size=len(pulls), max_size=len(pulls)))
+
+
+@pytest.mark.parametrize("discrete", [False, True])
+@given(data=st.data())
+@steady
+def test_follow_ups_fold_as_they_come_in_and_stay_missing_in_the_first_table(discrete, data):
+    setting, pulls, marked = data.draw(followed(discrete))
+    folded = Counts.fold(setting, *columns(pulls), followed_up=np.array(marked, bool))
+    told = Counts.empty(setting)
+    for (arm, mediator, outcome), followed_up in zip(pulls, marked, strict=True):
+        told.update(arm, mediator, None if followed_up else outcome)
+    for (arm, mediator, outcome), followed_up in zip(pulls, marked, strict=True):
+        if followed_up:
+            told.follow_up(arm, mediator, outcome)
+    assert np.array_equal(folded.table, told.table)
+    assert (folded.followed_up is None) == (not any(marked))
+    if folded.followed_up is not None:
+        assert np.array_equal(folded.followed_up, told.followed_up)
+        assert folded.follow_ups.sum() == sum(marked)
+        answered = [y is not None for (_, _, y), f in zip(pulls, marked, strict=True) if f]
+        assert folded.answered.sum() == sum(answered)
+    assert folded.checked(setting) is folded
+
+
+@pytest.mark.parametrize("discrete", [False, True])
+@given(data=st.data())
+@steady
+def test_follow_ups_merge_move_and_turn_like_the_pulls(discrete, data):
+    setting, pulls, marked = data.draw(followed(discrete))
+    flags = np.array(marked, bool)
+    whole = Counts.fold(setting, *columns(pulls), followed_up=flags)
+    cut = len(pulls) // 2
+    parts = [
+        Counts.fold(setting, *columns(pulls[some]), followed_up=flags[some])
+        for some in (slice(cut), slice(cut, None))
+    ]
+    merged = parts[0].merge(parts[1])
+    for counts in (merged, merged.about(setting.centre + 1).about(setting.centre)):
+        if whole.followed_up is None:
+            assert counts.followed_up is None
+        else:
+            np.testing.assert_allclose(counts.followed_up, whole.followed_up, rtol=1e-9, atol=1e-9)
+    if whole.followed_up is None:
+        return
+    assert np.array_equal(whole.reflected().reflected().followed_up, whole.followed_up)
+    # the second table is what the first would be if the follow-ups were all pulls there are
+    alone = Counts.fold(setting, *columns([pull for pull, f in zip(pulls, marked, strict=True) if f]))
+    assert np.array_equal(whole.followed_up, alone.table)
+    assert np.array_equal(whole.real().followed_up, alone.real().table)
+    assert np.array_equal(whole.reflected().followed_up, alone.reflected().table)
+    assert np.array_equal(whole.followed_up_row(0), alone.real_row(0))
+
+
+def test_follow_ups_beyond_the_missing_are_refused():
+    setting = Setting(arms=1, mediators=1, low=0, high=1)
+    counts = Counts.fold(setting, [0, 0], [0, 0], [np.nan, 1.0])
+    counts.follow_up(0, 0, 0.25)
+    with pytest.raises(InvalidValue, match="no missing outcome at mediator level 0 that was not followed up"):
+        counts.follow_up(0, 0, 0.5)
+    assert counts.follow_ups.tolist() == [1]
+    with pytest.raises(InvalidValue, match="no missing outcome with the mediator missing"):
+        counts.follow_up(0, None, 0.5)
+    both = Counts(counts.table, None, counts.centre, 2 * counts.followed_up)
+    with pytest.raises(InvalidValue, match="no more follow-ups than missing outcomes, got 2 of 1 for arm 0"):
+        both.checked(setting)
+    with pytest.raises(InvalidValue, match="followed_up must have the shape of the table"):
+        Counts(counts.table, None, counts.centre, counts.followed_up[:, :1])
+    with pytest.raises(InvalidValue, match="true or false for each pull"):
+        Counts.fold(setting, [0], [0], [1.0], followed_up=[2])

@@ -43,6 +43,7 @@ ANALYZE = [
     *("--value", "a=0.5,b=0.5"),
 ]
 STUDY = 'runs = 2\nhorizon = 50\npolicies = ["naive-ucb", "mcar-ucb"]\n[[worlds]]\nname = "null"\n'
+PLAN = ["plan", "visits.csv", "--arm", "mail", "--mediator", "opened", "--outcome", "spent"]
 COMMANDS = {  # each schema that is printed, and the command that prints it
     "truant/worlds/1": ["worlds"],
     "truant/policies/1": ["policies"],
@@ -51,6 +52,7 @@ COMMANDS = {  # each schema that is printed, and the command that prints it
     "truant/simulation/1": RUN,
     "truant/analysis/1": ANALYZE,
     "truant/analysis-by/1": [*ANALYZE, "--by", "country"],
+    "truant/plan/1": PLAN,
     "truant/sweep/1": ["sweep", "study.toml"],
     "truant/sweep-size/1": ["sweep", "study.toml", "--check"],
     "truant/reproduction/1": ["reproduce", "--figure", "mcar-gamma", "--quick", "--runs", "1"],
@@ -58,6 +60,7 @@ COMMANDS = {  # each schema that is printed, and the command that prints it
 FILES = {  # schema, file, and the command that writes it
     "truant/simulation-runs/1": ("runs.parquet", [*RUN, "--out", "runs.parquet"]),
     "truant/analysis-table/1": ("table.parquet", [*ANALYZE, "--out", "table.parquet"]),
+    "truant/plan-rows/1": ("list.parquet", [*PLAN, "--budget", "10", "--out", "list.parquet"]),
     "truant/analysis-by-table/1": (
         "table.parquet",
         [*ANALYZE, "--by", "country", "--out", "table.parquet"],

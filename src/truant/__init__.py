@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from truant.lab.result import Simulation
     from truant.lab.simulate import simulate
     from truant.logs.analyze import analyze
+    from truant.logs.plan import plan
     from truant.policies import Policy
     from truant.policies import named as policy
     from truant.policies.decider import Decider
@@ -32,6 +33,7 @@ __all__ = [
     "analyze",
     "checks",
     "datasets",
+    "plan",
     "policy",
     "reproduce",
     "simulate",
@@ -53,6 +55,7 @@ _PLACES = {
     "analyze": ("truant.logs.analyze", "analyze"),
     "checks": ("truant.checks", ""),
     "datasets": ("truant.datasets", ""),
+    "plan": ("truant.logs.plan", "plan"),
     "policy": ("truant.policies", "named"),
     "reproduce": ("truant.reproduction", "reproduce"),
     "simulate": ("truant.lab.simulate", "simulate"),

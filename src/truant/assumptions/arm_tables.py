@@ -72,6 +72,31 @@ class ArmTables:
             raise NotSatisfied("its outcomes are not discrete.")
         return self.joint, self.levels
 
+    def seen_and_missing(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Shares, E[Y] and Var(Y) of the cells (m, Q) where the outcome is seen, and where it is missing.
+
+        Each has shape (2, cells); a missing mediator is one cell.
+        """
+        seen = self.mediator_observation[:, None]
+        if self.joint is None:
+            p = self.mediator_probabilities
+            by_q = np.stack([1 - self.mediator_observation, self.mediator_observation], axis=1)  # (K, Q)
+            chance = self.observation.T  # (K, Q)
+            weights = [p[:, None] * by_q * part for part in (chance, 1 - chance)]
+            first = [w * self.outcome_means[:, None] for w in weights]
+            second = [w * (self.outcome_variances + self.outcome_means**2)[:, None] for w in weights]
+            sums = [[_by_cell(part) for part in parts] for parts in (weights, first, second)]
+        else:
+            joint, levels = self.discrete()
+            weights = [joint * part for part in (self.observation, 1 - self.observation)]
+            sums = [
+                [_by_cell(np.stack([((1 - seen) * w) @ power, (seen * w) @ power], axis=1)) for w in weights]
+                for power in (np.ones_like(levels), levels, levels**2)
+            ]
+        share, total, squares = (np.stack(parts) for parts in sums)
+        means = total / np.where(share > 0, share, 1.0)
+        return share, means, np.maximum(squares / np.where(share > 0, share, 1.0) - means**2, 0.0)
+
     def need_mediators(self) -> None:
         """Refuse where mediators can be missing."""
         if np.any(self.mediator_observation[self.mediator_probabilities > 0] < 1):
@@ -105,6 +130,11 @@ class ArmTables:
         joint, _ = self.discrete()
         why = "whether an outcome is seen depends on the mediator, given the outcome"
         return _common(self.observation, joint > 0, 0, why)
+
+
+def _by_cell(values: FloatArray) -> FloatArray:
+    """Of (K, Q): the seen mediators one by one, then all missing ones together."""
+    return np.append(values[:, 1], values[:, 0].sum())
 
 
 def _common(

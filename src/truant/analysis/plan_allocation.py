@@ -1,0 +1,137 @@
+"""How many follow-ups from which arm and mediator level: Neyman's allocation, in whole numbers.
+
+The part of an arm's variance that follow-ups reduce is sum_m (N0_m/N)^2 s0_m^2/n_m. For a given number of follow-ups it
+is least with n_m proportional to N0_m s0_m; it is then C^2/n with C = sum_m N0_m s0_m/N. Between arms, the sum of
+w C^2/n is made as small as can be, with w the probability that the arm is one of the two best: a difference between
+two arms that cannot be the best decides nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from truant.analysis.plan_cells import PlanCells
+from truant.assumptions.follow_up_cells import THIN
+from truant.setting import FloatArray
+
+Whole = npt.NDArray[np.int64]
+
+
+def least_follow_ups(cells: PlanCells, success: float) -> Whole:
+    """Of each arm, so many that about THIN answers come, or as many as there are."""
+    wanted = np.ceil(np.maximum(THIN - cells.answered.sum(axis=1), 0.0) / success - 1e-9)
+    least: Whole = np.minimum(wanted, cells.available.sum(axis=1)).astype(np.int64)
+    return least
+
+
+def allocate(cells: PlanCells, total: int, importance: FloatArray, success: float = 1.0) -> Whole:
+    """The best use of so many follow-ups: how many of each arm and mediator level, shape (arms, K+1).
+
+    Parameters
+    ----------
+    cells : what is known.
+    total : number of follow-ups; at most those that are available.
+    importance : w of each arm.
+    success : share of follow-ups that are answered.
+    """
+    spread = cells.missing * np.sqrt(cells.variances)
+    weight = np.sqrt(np.maximum(importance, 1e-12)) * spread.sum(axis=1) / cells.totals[:, 0]
+    by_arm = shared_out(
+        total,
+        weight,
+        least_follow_ups(cells, success),
+        cells.available.sum(axis=1),
+        cells.answered.sum(axis=1),
+        success,
+    )
+    rows = [
+        _within_arm(int(n), spread[a], cells.missing[a], cells.available[a], cells.answered[a], success)
+        for a, n in enumerate(by_arm)
+    ]
+    return np.array(rows, np.int64).reshape(cells.missing.shape)
+
+
+def _within_arm(
+    total: int,
+    spread: FloatArray,
+    missing: FloatArray,
+    available: FloatArray,
+    answered: FloatArray,
+    success: float,
+) -> Whole:
+    """By level if each can have THIN answers; else in proportion to what is missing, since levels are then merged."""
+    wanted = np.where(missing > 0, np.maximum(np.minimum(THIN, missing) - answered, 0.0), 0.0)
+    least = np.minimum(np.ceil(wanted / success - 1e-9), available).astype(np.int64)
+    if total >= least.sum():
+        return shared_out(total, spread, least, available, answered, success)
+    return _in_proportion(total, available)
+
+
+def shared_out(
+    total: int,
+    weight: FloatArray,
+    least: npt.NDArray[np.int64],
+    most: FloatArray,
+    before: FloatArray,
+    success: float = 1.0,
+) -> Whole:
+    """The whole numbers n with sum `total`, least <= n <= most, for which sum weight^2/(before + success n) is least.
+
+    Where `total` is less than the sum of `least`, it is shared out in equal parts as far as these go.
+    """
+    least = np.asarray(least, np.int64)
+    largest: Whole = np.asarray(most).astype(np.int64)
+    if total < least.sum():
+        return _equal_parts(total, least)
+    n = _by_level_of_water(total, weight, least, largest, before, success)
+    left = total - int(n.sum())
+    for _ in range(left):
+        now, then = before + success * n, before + success * (n + 1)
+        gain = np.where(
+            n < largest, np.square(weight) / np.maximum(now, 1e-9) - np.square(weight) / then, -1.0
+        )
+        n[int(np.argmax(gain))] += 1
+    return n
+
+
+def _by_level_of_water(
+    total: int, weight: FloatArray, least: Whole, most: Whole, before: FloatArray, success: float
+) -> Whole:
+    """A little less than the solution in real numbers, n = (level x weight - before)/success within its limits.
+
+    It is two less where it can be, so that single steps decide the last few.
+    """
+
+    def at(level: float) -> FloatArray:
+        return np.clip((level * weight - before) / success, least, most)
+
+    used = weight > 0
+    low, high = 0.0, float(np.max((success * (most + 2) + before)[used] / weight[used], initial=0.0))
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if at(middle).sum() <= total else (low, middle)
+    found: Whole = np.clip(np.floor(at(low)) - 2, least, most).astype(np.int64)
+    return found
+
+
+def _equal_parts(total: int, limits: Whole) -> Whole:
+    """Equal parts up to these limits; what is left over goes to the first."""
+    n = np.zeros_like(limits)
+    while total > 0:
+        open_ = np.flatnonzero(n < limits)
+        part = max(total // len(open_), 1)
+        for place in open_[: total if part == 1 else None]:
+            given = min(part, int(limits[place] - n[place]), total)
+            n[place] += given
+            total -= given
+    return n
+
+
+def _in_proportion(total: int, sizes: FloatArray) -> Whole:
+    """In proportion to the sizes, rounded by largest remainders."""
+    exact = total * sizes / max(sizes.sum(), 1.0)
+    n: Whole = np.floor(exact).astype(np.int64)
+    for place in np.argsort(n - exact, kind="stable")[: total - int(n.sum())]:
+        n[place] += 1
+    return n

@@ -1,0 +1,135 @@
+"""The chart of a plan of follow-ups: probability that the leader gets clear, along the number of follow-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from truant.charts.columns import chart_columns, chart_data, in_order, reals, with_visible_labels
+from truant.charts.style import (
+    COLOURS,
+    DASHES,
+    FAINT,
+    FONT,
+    INK,
+    LABEL_SIZE,
+    RULE,
+    Width,
+    styled_axis,
+    styled_title,
+)
+
+
+def plan_chart(
+    curve: Any,
+    *,
+    chance: float,
+    marks: Mapping[str, int] | None = None,
+    title: str = "",
+    subtitle: str = "",
+    width: Width = 560,
+    height: int = 280,
+) -> alt.LayerChart:
+    """A line for each scenario.
+
+    Parameters
+    ----------
+    curve : table of any library with columns scenario, follow_ups and probability.
+    chance : probability that is asked for, a level line.
+    marks : numbers of follow-ups to mark, by what they are called.
+    title, subtitle : above the chart.
+    width, height : of the plot in pixels; the width may be "container".
+    """
+    given = with_visible_labels(chart_columns(curve, "curve", "scenario", "follow_ups", "probability"))
+    numbers, shares = reals(given["follow_ups"]), reals(given["probability"])
+    names = in_order(given["scenario"])
+    low, high = float(numbers.min()), float(numbers.max())
+    x_scale = alt.Scale(
+        type="log" if high > 3 * low else "linear", domain=[low, max(high, low + 1)], nice=False
+    )
+    y_scale = alt.Scale(domain=[0, 1], nice=False)
+    text = np.array([f"{share:.1%}" for share in shares], object)
+    data = chart_data({**given, "follow_ups": numbers, "probability": shares, "text": text})
+    x = alt.X("follow_ups:Q", title="follow-ups", scale=x_scale)
+    x = x.axis(styled_axis(grid=False, values=_ticks(low, high), labelExpr="format(datum.value, ',')"))
+    y = alt.Y("probability:Q", title="probability that the best arm gets clear", scale=y_scale)
+    y = y.axis(styled_axis(labelExpr="format(datum.value, '.0%')", tickCount=5, domain=False, ticks=False))
+    colours = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
+    dashes = alt.Scale(domain=names, range=[list(DASHES[i % len(DASHES)]) for i in range(len(names))])
+    legend = alt.Legend(
+        title="if missing outcomes are",
+        orient="top",
+        direction="vertical",
+        labelFont=FONT,
+        labelFontSize=LABEL_SIZE,
+        labelColor=INK,
+        labelLimit=400,
+        titleFont=FONT,
+        titleFontWeight="normal",
+        titleColor=FAINT,
+        symbolType="stroke",
+        symbolStrokeWidth=2.5,
+        symbolSize=400,
+    )
+    tips = [
+        alt.Tooltip("scenario:N", title="missing outcomes"),
+        alt.Tooltip("follow_ups:Q", title="follow-ups", format=","),
+        alt.Tooltip("text:N", title="probability"),
+    ]
+    base = alt.Chart(data).encode(x=x, y=y)
+    line = base.mark_line(strokeWidth=2.5, interpolate="monotone").encode(
+        stroke=alt.Stroke("scenario:N", scale=colours, legend=legend),
+        strokeDash=alt.StrokeDash("scenario:N", scale=dashes, legend=legend),
+    )
+    dots = base.mark_point(filled=True, size=28, opacity=1).encode(
+        fill=alt.Fill("scenario:N", scale=colours, legend=None), tooltip=tips
+    )
+    layers = [_goal(chance, y_scale), *_marked(marks or {}, x_scale, low, high), line, dots]
+    size: dict[str, Any] = {"width": width, "height": height}
+    if title:
+        size["title"] = styled_title(title, subtitle)
+    return alt.LayerChart(layer=layers, view=alt.ViewBackground(stroke=None), **size)
+
+
+def _goal(chance: float, y_scale: alt.Scale) -> alt.Chart:
+    """The level line of the probability that is asked for."""
+    rule = alt.Chart(chart_data({"y": [chance]})).mark_rule(stroke=RULE, strokeDash=[4, 3])
+    drawn: alt.Chart = rule.encode(y=alt.Y("y:Q", scale=y_scale))
+    return drawn
+
+
+def _marked(marks: Mapping[str, int], x_scale: alt.Scale, low: float, high: float) -> list[alt.Chart]:
+    """A vertical line for each marked number, with its name beside it, on the side where there is room."""
+    layers = []
+    for place, (name, number) in enumerate(marks.items()):
+        middle = (low * high) ** 0.5 if high > 3 * low else (low + high) / 2
+        left = number > middle
+        data = chart_data({"x": [float(number)], "label": [f"{name}: {number:,}"]})
+        base = alt.Chart(data).encode(x=alt.X("x:Q", scale=x_scale))
+        layers.append(base.mark_rule(stroke=INK, strokeWidth=1.2))
+        layers.append(
+            base.mark_text(
+                align="right" if left else "left",
+                baseline="bottom",
+                dx=-6 if left else 6,
+                font=FONT,
+                fontSize=LABEL_SIZE,
+                fontWeight=600,
+                color=INK,
+            ).encode(text="label:N", y=alt.value(alt.expr(f"height - {8 + 18 * place}")))
+        )
+    return layers
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers: 10, 20, 50, 100, ..., at most about eight; the ends where nothing is round."""
+    found = [step * 10.0**power for power in range(13) for step in (1, 2, 5)]
+    inside = [value for value in found if low <= value <= high]
+    while len(inside) > 8:
+        inside = (
+            [value for value in inside if str(int(value))[0] in "15"] if len(inside) > 12 else inside[::2]
+        )
+    return inside if len(inside) > 1 else [low, high]

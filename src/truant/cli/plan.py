@@ -1,0 +1,140 @@
+"""`truant plan`: how many missing outcomes to follow up, and which rows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from truant.cli.base import as_json, cli, console, integer, number, numbers, say, wrote
+
+
+def _listed(text: str | None) -> list[str] | None:
+    return None if text is None else text.split(",") if text else []
+
+
+@cli.command()
+@click.argument("data")
+@click.option("--arm", required=True, metavar="COLUMN", help="Column with the arm of each row.")
+@click.option(
+    "--outcome", required=True, metavar="COLUMN", help="Column with the outcome, empty where it is missing."
+)
+@click.option(
+    "--mediator",
+    multiple=True,
+    metavar="COLUMN[:N]",
+    help="Column known before the outcome; may be repeated. NAME:3 cuts a continuous one into thirds.",
+)
+@click.option("--id", metavar="COLUMN", help="Column that names each row.  [default: the number of the row]")
+@click.option(
+    "--budget", type=integer, metavar="N", help="Number of follow-ups you can make.  [default: find it]"
+)
+@click.option(
+    "--chance",
+    type=number,
+    default=0.8,
+    show_default=True,
+    help="Probability with which the best arm must get clear.",
+)
+@click.option(
+    "--level",
+    type=number,
+    default=0.95,
+    show_default=True,
+    help="Least probability of being the best of a clear winner.",
+)
+@click.option(
+    "--differ",
+    type=number,
+    default=0.5,
+    show_default=True,
+    help="How much missing outcomes of an arm may differ from its observed ones, in standard deviations.",
+)
+@click.option(
+    "--success",
+    type=number,
+    default=1.0,
+    show_default=True,
+    help="Share of follow-ups that bring an outcome.",
+)
+@click.option("--seed", type=integer, default=0, show_default=True, help="The same seed draws the same rows.")
+@click.option(
+    "--followed-up",
+    metavar="COLUMN",
+    help="Column that marks rows whose outcome was missing and then followed up; only others are planned.",
+)
+@click.option("--observed", metavar="COLUMN", help="Column that says whether the outcome was observed.")
+@click.option(
+    "--range", "range_", type=numbers, metavar="LOW,HIGH", help="Lowest and highest possible outcome."
+)
+@click.option(
+    "--levels",
+    type=numbers,
+    metavar="0,1,...",
+    help="Values of a discrete outcome.  [default: from the data]",
+)
+@click.option("--minimize", is_flag=True, help="Lower outcomes are better: costs, churn, deaths.")
+@click.option(
+    "--missing-values",
+    metavar="-99,?",
+    help="Values that mean missing, in addition to empty, NA, N/A, NaN, null and None.",
+)
+@click.option(
+    "--only-missing-values", metavar="-99,?", help="The only values that mean missing, apart from empty."
+)
+@click.option(
+    "--decimal", default=".", show_default=True, metavar="SIGN", help="Decimal sign of the numbers: . or ,"
+)
+@click.option(
+    "--filter",
+    multiple=True,
+    metavar="CONDITION",
+    help="Rows to keep, as in \"country = 'DE' and age >= 18\"; may be repeated.",
+)
+@click.option(
+    "--encoding",
+    metavar="NAME",
+    help="Encoding of CSV files, e.g. latin-1, cp1252 or utf-16.  [default: utf-8]",
+)
+@click.option("--partitioned", is_flag=True, help="Read folder names such as day=3 as columns.")
+@click.option("--out", type=click.Path(path_type=str), help="Write the list of rows: .csv or .parquet.")
+@click.option("--html", type=click.Path(path_type=str), help="Write a page with a chart: .html.")
+@as_json
+def plan(
+    data: str,
+    mediator: tuple[str, ...],
+    range_: tuple[float, float] | None,
+    missing_values: str | None,
+    only_missing_values: str | None,
+    out: str | None,
+    html: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Say how many missing outcomes to follow up until the best arm is clear, and list random rows.
+
+    DATA is a CSV or Parquet file (or a quoted glob of several), or the URL of a database table.
+    """
+    from truant.files import check_outputs
+    from truant.logs.inputs import inputs_of
+    from truant.logs.log_analysis import PAGES, TABLES
+    from truant.logs.plan import plan as run
+
+    check_outputs([(html, PAGES), (out, TABLES)], inputs_of(data))
+    result = run(
+        data,
+        mediator=mediator,
+        range=range_,
+        missing_values=_listed(missing_values) or (),
+        only_missing_values=_listed(only_missing_values),
+        **options,
+    )
+    written = [wrote(result.save(out))] if out else []
+    written += [wrote(result.report(html))] if html else []
+    if as_json:
+        click.echo(json.dumps(result.summary(), indent=2))
+    else:
+        console().print(result)
+    for path in written:
+        say(f"Wrote {path}", err=as_json)

@@ -163,7 +163,7 @@ def test_an_unknown_parameter_is_refused_with_those_of_both_owners():
         named("mcar-ucb:levle=2")
     assert str(refusal.value) == (
         "Unknown parameter of 'mcar-ucb:levle=2': 'levle'; did you mean 'level'? Known: "
-        "first_pulls, horizon, kappa, level."
+        "budget, first_pulls, follow_up, horizon, kappa, level."
     )
     with pytest.raises(UnknownName, match="'first_pull'; did you mean 'first_pulls'"):
         named("mar-ucb:first_pull=3")

@@ -267,7 +267,7 @@ def _noise(table: FloatArray, n: FloatArray, mean: FloatArray, setting: Setting)
     freedom = np.maximum(n - 1, 0.0)
     squares = np.maximum(table[..., SQUARES] - n * mean**2, 0.0) * (n > 1)
     cubes = (table[..., CUBES] - 3 * mean * table[..., SQUARES] + 2 * n * mean**3) * (n > 2)
-    everyone = squares.sum() / freedom.sum() if freedom.sum() > 0 else setting.outcome_scale**2
+    everyone = squares.sum() / freedom.sum() if squares.sum() > 0 else setting.outcome_scale**2
     arm = (squares.sum(axis=1) + LENT * everyone) / (freedom.sum(axis=1) + LENT)
     cell = (squares + LENT * arm[:, None]) / (freedom + LENT)
     pooled = cubes.sum() / max(freedom.sum(), 1.0) / max(everyone, 1e-300) ** 1.5

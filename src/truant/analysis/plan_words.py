@@ -18,10 +18,6 @@ def chance(probability: float) -> str:
     return ">99%" if probability > 0.99 else "<1%" if probability < 0.01 else f"{probability:.0%}"
 
 
-def _at_least(probability: float) -> str:
-    return "below 1%" if probability < 0.01 else f"of at least {chance(probability)}"
-
-
 def plan_title(plan: FollowUpPlan) -> str:
     """The kind of the plan in a few words."""
     budget, needed = plan.options.budget, plan.needed
@@ -32,37 +28,42 @@ def plan_title(plan: FollowUpPlan) -> str:
 
 def plan_sentence(plan: FollowUpPlan) -> str:
     """How many follow-ups, of which arms, and what they bring."""
-    options, point = plan.options, plan.point
+    options = plan.options
     least = f"{100 * options.chance:.4g}%"
     if plan.kind == "settled":
         return (
-            f"No follow-up is needed: {named(str(plan.leader))} is the best arm whatever the reason for "
-            f"missingness, with a "
-            f"probability of at least {100 * options.level:.4g}%."
+            f"No follow-up is needed: {named(str(plan.leader))} is the best arm whatever the reason for missingness, "
+            f"with a probability of at least {100 * options.level:.4g}%."
         )
     of = f"{plan.missing:,} missing outcomes" + (" that are left" if plan.followed_up else "")
     if options.budget is not None:
-        first = (
-            f"{_follow_ups(plan.follow_ups)} of the {of} ({_by_arm(plan)}): the best arm is then clear with a "
-            f"probability {_at_least(point.lowest)}."
-        )
+        first = f"{_follow_ups(plan.follow_ups)} of the {of} ({_by_arm(plan)}). {_promise(plan)}"
         if plan.needed is None:
-            return f"{first} No number of follow-ups reaches {least}, not even all of them."
+            return f"{first} No number of follow-ups reaches {least} in both cases, not even all of them."
         few = plan.needed > plan.follow_ups
         enough = (
-            f"For {least}, {plan.needed:,} are needed" if few else f"{plan.needed:,} are enough for {least}"
+            f"For {least} in both cases, {plan.needed:,} are needed"
+            if few
+            else f"{plan.needed:,} are enough for {least} in both cases"
         )
         return f"{first} {enough}."
     if plan.kind == "not-reached":
         return (
-            f"Even with all {of} followed up, the best arm is clear with a probability of only "
-            f"{chance(point.lowest)}, and "
-            f"{least} was asked for: the arms hardly differ, or the table has too few rows; collect more rows, too."
+            f"Even all {of} together may not settle it. {_promise(plan)} {least} was asked for: the arms hardly differ, or "
+            "the table has too few rows; collect more rows, too."
         )
     return (
-        f"Follow up {plan.follow_ups:,} of the {of} ({_by_arm(plan)}): the best arm is then clear with a "
-        f"probability of at "
-        f"least {least}, and the estimate is right whatever the reason for missingness."
+        f"Follow up {plan.follow_ups:,} of the {of} ({_by_arm(plan)}): the estimates are then right whatever the reason "
+        f"for missingness. {_promise(plan)}"
+    )
+
+
+def _promise(plan: FollowUpPlan) -> str:
+    """How likely the best arm gets clear, in each scenario."""
+    alike, differ = (chance(plan.point.chances[name]) for name in (ALIKE, DIFFER))
+    return (
+        f"The best arm gets clear with a probability of {alike} if missing outcomes are {_like(plan)}, and of {differ} if "
+        f"the mean of each arm's missing outcomes differs from that by about {plan.options.differ:.3g} standard deviations."
     )
 
 
@@ -106,27 +107,23 @@ def plan_notes(plan: FollowUpPlan) -> list[str]:
     notes = []
     if plan.follow_ups:
         notes.append(
-            "Call in the order of the list and do not replace a row by another: whom you call must not depend "
-            "on the outcome. "
-            "You may stop early: the first calls of the list are a fair sample, too."
+            "Call in the order of the list and do not replace a row by another: whom you call must not depend on the "
+            "outcome. You may stop early: the first calls of the list are a fair sample, too."
         )
     if options.success < 1:
         notes.append(
-            f"{100 * options.success:.4g}% of the calls are expected to be answered. The probabilities hold "
-            f"if a failed call "
-            "has nothing to do with the outcome; analyze then with --failed-follow-ups ignorable."
+            f"{100 * options.success:.4g}% of the calls are expected to be answered. The probabilities hold if a failed "
+            "call has nothing to do with the outcome; analyze then with --failed-follow-ups ignorable."
         )
     if plan.smallest_difference is not None:
         notes.append(
             f"A difference of {plan.smallest_difference:.3g} between the two leading arms ("
-            f"{plan.smallest_difference / plan.outcome_sd:.2g} standard deviations of an outcome) becomes "
-            f"clear with a "
-            f"probability of {100 * options.chance:.4g}%."
+            f"{plan.smallest_difference / plan.outcome_sd:.2g} standard deviations of an outcome) becomes clear "
+            f"with a probability of {100 * options.chance:.4g}%."
         )
     if plan.kind != "settled":
         notes.append(
-            "The probabilities hold in these two scenarios. If missing outcomes differ by more, and the lead "
-            "among the "
+            "The probabilities hold in these two scenarios. If missing outcomes differ by more, and the lead among the "
             "observed outcomes comes from that, the leader gets clear less often; the estimate stays right."
         )
     return notes

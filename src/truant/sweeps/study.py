@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from truant.errors import TruantError
+from truant.errors import InvalidValue, TruantError
 from truant.play.run import Plan
 from truant.policies import Policy, named
 from truant.spec import Spec
@@ -118,7 +118,12 @@ def check(study: Study) -> list[str]:
             fingerprints.append(fingerprint(world))
             for choice in study.choices(point):
                 with at(f"policy {choice.name!r}"), _with_remedy():
-                    policy_of(choice.spec).curve(world.setting, point.horizon)
+                    policy = policy_of(choice.spec)
+                    if policy.follow_up is not None:
+                        raise InvalidValue(
+                            "A study cannot follow up missing outcomes; use truant simulate --follow-up-cost instead."
+                        )
+                    policy.curve(world.setting, point.horizon)
     return fingerprints
 
 

@@ -22,5 +22,6 @@ def nanoseconds(
 def least_nanoseconds(world: str, policy: str, horizon: int, runs: int, repeats: int) -> float:
     """The same work several times: the least of each run, since what is more is the neighbours' work."""
     options = {"horizon": horizon, "runs": runs, "seed": 1, "threads": 1, "progress": False}
+    options |= {"follow_up_cost": 0.1} if policy.startswith("follow-up") else {}
     found = [simulate(world, policy, **options).nanoseconds[0] for _ in range(repeats)]  # type: ignore[arg-type]
     return float(np.min(found, axis=0).mean() / horizon)

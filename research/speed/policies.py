@@ -17,6 +17,8 @@ TARGETS = {
     ("mar", "mar-thompson"): 500,
     ("mnar", "mnar-ucb"): 500,
     ("mediator-mnar", "mediator-mnar-ucb"): 700,
+    ("mnar-hidden", "follow-up-ucb"): 150,
+    ("mar-low", "follow-up-ucb"): 150,
 }
 
 

@@ -224,3 +224,29 @@ def test_an_outcome_that_is_never_seen_is_refused() -> None:
 def test_unknown_assumptions() -> None:
     with pytest.raises(UnknownName, match=r"Unknown assumption 'mnr'; did you mean 'mnar'\?"):
         theory.efficient_variance(make("mar"), "mnr")
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.02, 0.5, 20.0])
+def test_the_cheapest_mix_of_pulls_and_follow_ups(cost: float) -> None:
+    """Against a search over both numbers, within what is missing."""
+    world = DiscreteWorld(
+        [[[0.3, 0.2], [0.1, 0.4]], [[0.5, 0.1], [0.2, 0.2]]], [[[0.9, 0.3], [0.6, 0.2]]]
+    )
+    gap = float(world.gaps[1])
+    pi, o = world.joint[1], world.observation[1]
+    cells = [(float((pi * w)[m].sum()), (pi * w)[m]) for w in (o, 1 - o) for m in range(2)]
+    means = np.array([weights[1] / share for share, weights in cells])
+    shares = np.array([share for share, _ in cells])
+    variances = means * (1 - means)
+    between = shares @ (means - shares @ means) ** 2
+    A = shares[:2] @ variances[:2] + between
+    missing = shares[2:].sum()
+    needed = gap**2 / (2 * np.log(T))
+    fractions = np.linspace(1e-4, 1, 20_001)  # of the missing outcomes that are followed up, the levels by Neyman
+    B = (shares[2:] @ np.sqrt(variances[2:])) ** 2
+    pulls = (A + B / (fractions * missing)) / needed
+    found = (gap * pulls + cost * fractions * missing * pulls).min()
+    assert theory.follow_up_total_cost(world, T, cost) == pytest.approx(found, rel=1e-3)
+    if cost == 0:
+        seen = theory.instance_regret(world.revealed(), T, "mar")
+        assert theory.follow_up_total_cost(world, T, cost) == pytest.approx(seen, rel=0.02)

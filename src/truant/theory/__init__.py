@@ -18,10 +18,11 @@ from truant.theory.bounds import (
     observation_cost,
     worst_case_pair,
 )
-from truant.theory.efficiency import efficient_variance, instance_regret
+from truant.theory.efficiency import efficient_variance, follow_up_total_cost, instance_regret
 
 __all__ = [
     "efficient_variance",
+    "follow_up_total_cost",
     "harmonic_mean_cost",
     "instance_regret",
     "mar_lower_bound",

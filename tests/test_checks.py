@@ -29,6 +29,7 @@ MEETS = {
     "mediator-mar": "mediator-mar",
     "mediator-mnar": "mediator-mnar-clear",
     "both-mnar": "both-mnar",
+    "follow-up": "mediator-and-outcome",
 }
 
 
@@ -58,6 +59,13 @@ def test_indices_with_parameters(name):
 @pytest.mark.parametrize("name", policy_names())
 def test_policies(name):
     checks.check_policy(named(name), make("both-mnar", seed=1))
+
+
+def test_a_world_whose_follow_ups_find_other_outcomes_is_caught():
+    world = make("mnar-hidden", seed=1)
+    world.draw_missing = lambda rng, arm, mediator, tables: 0
+    with pytest.raises(ContractBroken, match="seen or found by draw_missing"):
+        checks.check_world(world)
 
 
 def test_a_world_with_wrong_means_is_caught():

@@ -6,6 +6,7 @@ Run them on a part of your own in your tests; each raises ContractBroken with on
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from truant.assumptions import Assumption, ChiSquare, Curve, Estimate, NoTest, Reading
 from truant.compile import link
@@ -57,13 +58,43 @@ def check_world(world: World, pulls: int = 20_000) -> None:
         _demand(
             distance < 5, f"revealed() outcomes of arm {arm} are {distance:.1f} standard errors off its mean."
         )
+        if world.draw_missing is not None:
+            _check_follow_ups(world, arm, mediators, outcomes)
+
+
+def _check_follow_ups(world: World, arm: int, mediators: IntArray, outcomes: FloatArray) -> None:
+    """Outcomes that are seen and those that `draw_missing` finds have the arm's mean together."""
+    whole = _found(world, np.full(len(outcomes), arm), mediators, outcomes, np.isnan(outcomes))
+    _demand(np.all(np.isfinite(whole)), "draw_missing must give an outcome, never a missing one.")
+    distance = abs(whole.mean() - world.means[arm]) / (whole.std() / np.sqrt(len(whole)) + 1e-12)
+    _demand(
+        distance < 5,
+        f"outcomes of arm {arm}, seen or found by draw_missing, are {distance:.1f} standard errors off its mean.",
+    )
+
+
+def _found(
+    world: World, arms: IntArray, mediators: IntArray, outcomes: FloatArray, marked: npt.NDArray[np.bool_]
+) -> FloatArray:
+    """The outcomes, and of the marked ones what a follow-up finds."""
+    rng, tables, levels = np.random.default_rng(3), world.missing_tables, world.setting.levels
+    whole = outcomes.copy()
+    for i in np.flatnonzero(marked):
+        mediator = world.setting.mediators if mediators[i] < 0 else int(mediators[i])
+        found = world.draw_missing(rng, int(arms[i]), mediator, tables)  # type: ignore[misc]
+        whole[i] = found if levels is None else levels[int(found)]
+    return whole
 
 
 def check_assumption(assumption: Assumption, world: World, pulls: int = 20_000) -> None:
     """On a world that meets the assumption: curve and estimate keep their contract and find the truth."""
     assumption.check(world.setting)
     arms = np.repeat(np.arange(world.setting.arms), pulls)
-    counts = Counts.fold(world.setting, arms, *world.pulls(arms, seed=3))
+    mediators, outcomes = world.pulls(arms, seed=3)
+    curve = assumption.curve(world.setting)
+    marked = np.isnan(outcomes) & curve.follows_up & (np.arange(len(arms)) % 4 == 0)
+    whole = _found(world, arms, mediators, outcomes, marked)
+    counts = Counts.fold(world.setting, arms, mediators, whole, followed_up=marked)
     _check_refuses_nothing_seen(assumption, world)
     for arm in range(world.setting.arms):
         estimate = assumption.estimate(counts, arm, world.setting)
@@ -76,14 +107,13 @@ def check_assumption(assumption: Assumption, world: World, pulls: int = 20_000) 
     for test in assumption.tests(counts, world.setting):
         _check_test(test)
     _check_efficient_variance(assumption, world)
-    curve = assumption.curve(world.setting)
     check_curve(curve, counts)
     _check_curve_finds_the_truth(curve, counts, world)
 
 
 def _check_curve_finds_the_truth(curve: Curve, counts: Counts, world: World) -> None:
     """With many pulls, what the curve shrinks to hardly counts: at(-6) and at(6) have the truth between them."""
-    table = counts.table if curve.discrete else counts.real().about(world.setting.centre).table
+    table = curve.table(counts if curve.discrete else counts.real().about(world.setting.centre))
     for arm in range(world.setting.arms):
         low, high = _scored_once(curve, table[arm].copy(), np.array([-6.0, 6.0]), arm)
         mean = world.means[arm]
@@ -143,7 +173,7 @@ def _check_refuses_nothing_seen(assumption: Assumption, world: World) -> None:
 
 def check_curve(curve: Curve, counts: Counts) -> None:
     """The compiled score_arm writes finite values that rise with z, from any counts, and leaves the counts alone."""
-    table = counts.table if curve.discrete else counts.real().table
+    table = curve.table(counts)
     z_grid = np.array([0.0, 1.0]) if curve.linear else np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
     _demand(curve.first_pulls >= 1, f"first_pulls must be at least 1, got {curve.first_pulls}.")
     _demand(curve.growth >= 0, f"growth must not be negative, got {curve.growth}.")
@@ -307,8 +337,12 @@ def _ask_probabilities(
 
 def check_policy(policy: Policy, world: World, horizon: int = 300) -> None:
     """It plays: every round pulls one arm, regret fits the pulls, one seed gives one result."""
+    cost = None if policy.follow_up is None else 0.1 * world.setting.outcome_scale
     runs = [
-        simulate(world, policy, horizon=horizon, runs=2, seed=1, threads=n, progress=False) for n in (1, 2)
+        simulate(
+            world, policy, horizon=horizon, runs=2, seed=1, threads=n, progress=False, follow_up_cost=cost
+        )
+        for n in (1, 2)
     ]
     first = runs[0]
     _demand(

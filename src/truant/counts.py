@@ -198,7 +198,12 @@ class Counts:
         outcomes: npt.ArrayLike,
         followed_up: npt.ArrayLike,
     ) -> Counts:
-        marked, a, m, y = np.asarray(followed_up), np.asarray(arms), np.asarray(mediators), np.asarray(outcomes)
+        marked, a, m, y = (
+            np.asarray(followed_up),
+            np.asarray(arms),
+            np.asarray(mediators),
+            np.asarray(outcomes),
+        )
         if marked.dtype != np.bool_ or marked.shape != y.shape:
             raise InvalidValue("followed_up must be true or false for each pull.")
         counts = cls.fold(setting, a, m, np.where(marked, np.nan, y.astype(np.float64)))
@@ -300,7 +305,9 @@ class Counts:
 
     def followed_up_row(self, arm: int) -> FloatArray:
         """The same of the outcomes that were followed up; zeros if there are none."""
-        return self._real_row(np.zeros_like(self.table) if self.followed_up is None else self.followed_up, arm)
+        return self._real_row(
+            np.zeros_like(self.table) if self.followed_up is None else self.followed_up, arm
+        )
 
     def _real_row(self, table: FloatArray, arm: int) -> FloatArray:
         row: FloatArray = Counts(table[arm : arm + 1], self.levels, self.centre).real().table[0]
@@ -323,9 +330,10 @@ class Counts:
                 self._check_numbers(table)
         if self.followed_up is not None and np.any(self.follow_ups_by_cell() > self.missing_by_cell()):
             arm, row = np.argwhere(self.follow_ups_by_cell() > self.missing_by_cell())[0]
+            asked, missing = self.follow_ups_by_cell()[arm, row], self.missing_by_cell()[arm, row]
             raise InvalidValue(
-                f"Counts must have no more follow-ups than missing outcomes, got {self.follow_ups_by_cell()[arm, row]:g} of "
-                f"{self.missing_by_cell()[arm, row]:g} for arm {arm}."
+                f"Counts must have no more follow-ups than missing outcomes, got {asked:g} of {missing:g} for arm "
+                f"{arm}."
             )
         return self
 

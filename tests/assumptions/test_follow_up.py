@@ -189,10 +189,6 @@ def test_follow_up_differs_from_mar_where_mar_is_wrong_and_not_where_it_holds():
         assert abs(both[0].mean - both[1].mean) < 4 * error
     wrong = truant.world("mediator-and-outcome", seed=3)
     counts = with_follow_ups(wrong, 20_000, 2_000, rng)
-    away = [
-        abs(Mar().estimate(counts, arm, wrong.setting).mean - wrong.means[arm]) for arm in range(10)
-    ]
-    near = [
-        abs(FollowUp().estimate(counts, arm, wrong.setting).mean - wrong.means[arm]) for arm in range(10)
-    ]
+    away = [abs(Mar().estimate(counts, arm, wrong.setting).mean - wrong.means[arm]) for arm in range(10)]
+    near = [abs(FollowUp().estimate(counts, arm, wrong.setting).mean - wrong.means[arm]) for arm in range(10)]
     assert np.mean(near) < 0.2 * np.mean(away)

@@ -92,9 +92,7 @@ def test_the_command_line_says_what_python_says(found):
 def test_default_policies_follow_up_where_that_is_possible():
     options = ["simulate", "--world", "mar", "--horizon", "200", "--runs", "1", "--json"]
     names = [row["name"] for row in json.loads(run(*options).stdout)["policies"]]
-    more = [
-        row["name"] for row in json.loads(run(*options, "--follow-up-cost", "1").stdout)["policies"]
-    ]
+    more = [row["name"] for row in json.loads(run(*options, "--follow-up-cost", "1").stdout)["policies"]]
     assert names == ["naive-ucb", "mar-ucb", "oracle-ucb"]
     assert more == ["naive-ucb", "mar-ucb", "follow-up-ucb", "oracle-ucb"]
 
@@ -104,7 +102,10 @@ def test_default_policies_follow_up_where_that_is_possible():
     [
         (["--follow-up-cost", "-1"], "follow_up_cost must be"),
         (["--follow-up-cost", "nan"], "follow_up_cost must be"),
-        (["--follow-up-cost", "1", "--follow-up-success", "0"], "follow_up_success must be in (0, 1], got 0.0."),
+        (
+            ["--follow-up-cost", "1", "--follow-up-success", "0"],
+            "follow_up_success must be in (0, 1], got 0.0.",
+        ),
         (["--follow-up-success", "0.5"], "follow_up_success is of use with follow_up_cost only"),
         (["--policy", "follow-up-ucb"], "say what a follow-up costs"),
         (["--policy", "mar-ucb:follow_up=often", "--follow-up-cost", "1"], "must be the share of missing"),

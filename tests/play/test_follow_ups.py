@@ -48,9 +48,10 @@ class PlainWithFollowUps(Plain):
         before = self.counts.observed[arm]
         super().settle(arm, mediator, outcome)
         at_end = self.round >= self.horizon
-        if self.counts.observed[arm] == before and not at_end and self.asked < self.rule.budget:
-            if self.rule.worth(arm, self.round - 1, self.told, self.described, self.wanted, self.rng):
-                self.ask(arm, mediator)
+        possible = self.counts.observed[arm] == before and not at_end and self.asked < self.rule.budget
+        state = (self.told, self.described, self.wanted, self.rng)
+        if possible and self.rule.worth(arm, self.round - 1, *state):
+            self.ask(arm, mediator)
         return arm
 
     def ask(self, arm, mediator):

@@ -229,9 +229,7 @@ def test_unknown_assumptions() -> None:
 @pytest.mark.parametrize("cost", [0.0, 0.02, 0.5, 20.0])
 def test_the_cheapest_mix_of_pulls_and_follow_ups(cost: float) -> None:
     """Against a search over both numbers, within what is missing."""
-    world = DiscreteWorld(
-        [[[0.3, 0.2], [0.1, 0.4]], [[0.5, 0.1], [0.2, 0.2]]], [[[0.9, 0.3], [0.6, 0.2]]]
-    )
+    world = DiscreteWorld([[[0.3, 0.2], [0.1, 0.4]], [[0.5, 0.1], [0.2, 0.2]]], [[[0.9, 0.3], [0.6, 0.2]]])
     gap = float(world.gaps[1])
     pi, o = world.joint[1], world.observation[1]
     cells = [(float((pi * w)[m].sum()), (pi * w)[m]) for w in (o, 1 - o) for m in range(2)]
@@ -242,7 +240,7 @@ def test_the_cheapest_mix_of_pulls_and_follow_ups(cost: float) -> None:
     A = shares[:2] @ variances[:2] + between
     missing = shares[2:].sum()
     needed = gap**2 / (2 * np.log(T))
-    fractions = np.linspace(1e-4, 1, 20_001)  # of the missing outcomes that are followed up, the levels by Neyman
+    fractions = np.linspace(1e-4, 1, 20_001)  # followed up, of the missing outcomes
     B = (shares[2:] @ np.sqrt(variances[2:])) ** 2
     pulls = (A + B / (fractions * missing)) / needed
     found = (gap * pulls + cost * fractions * missing * pulls).min()

@@ -49,12 +49,12 @@ def plan_sentence(plan: FollowUpPlan) -> str:
         return f"{first} {enough}."
     if plan.kind == "not-reached":
         return (
-            f"Even all {of} together may not settle it. {_promise(plan)} {least} was asked for: the arms hardly differ, or "
-            "the table has too few rows; collect more rows, too."
+            f"Even all {of} together may not settle it. {_promise(plan)} {least} was asked for: the arms hardly differ, "
+            "or the table has too few rows; collect more rows, too."
         )
     return (
-        f"Follow up {plan.follow_ups:,} of the {of} ({_by_arm(plan)}): the estimates are then right whatever the reason "
-        f"for missingness. {_promise(plan)}"
+        f"Follow up {plan.follow_ups:,} of the {of} ({_by_arm(plan)}): the estimates are then right whatever the "
+        f"reason for missingness. {_promise(plan)}"
     )
 
 
@@ -62,8 +62,9 @@ def _promise(plan: FollowUpPlan) -> str:
     """How likely the best arm gets clear, in each scenario."""
     alike, differ = (chance(plan.point.chances[name]) for name in (ALIKE, DIFFER))
     return (
-        f"The best arm gets clear with a probability of {alike} if missing outcomes are {_like(plan)}, and of {differ} if "
-        f"the mean of each arm's missing outcomes differs from that by about {plan.options.differ:.3g} standard deviations."
+        f"The best arm gets clear with a probability of {alike} if missing outcomes are {_like(plan)}, and of {differ} "
+        f"if the mean of each arm's missing outcomes differs from that by about {plan.options.differ:.3g} standard "
+        "deviations."
     )
 
 
@@ -112,8 +113,8 @@ def plan_notes(plan: FollowUpPlan) -> list[str]:
         )
     if options.success < 1:
         notes.append(
-            f"{100 * options.success:.4g}% of the calls are expected to be answered. The probabilities hold if a failed "
-            "call has nothing to do with the outcome; analyze then with --failed-follow-ups ignorable."
+            f"{100 * options.success:.4g}% of the calls are expected to be answered. The probabilities hold if a "
+            "failed call has nothing to do with the outcome; analyze then with --failed-follow-ups ignorable."
         )
     if plan.smallest_difference is not None:
         notes.append(

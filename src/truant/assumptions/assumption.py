@@ -126,6 +126,14 @@ class Curve:
                 f"A curve with `contribute` must have `pooled` numbers of each arm, at least 1, got {self.pooled}."
             )
 
+    def table(self, counts: Counts) -> FloatArray:
+        """The counts as `score_arm` reads them, by arm: discrete or real, with follow-ups below or not."""
+        counts = counts if self.discrete else counts.real()
+        if not self.follows_up:
+            return counts.table
+        block = np.zeros_like(counts.table) if counts.followed_up is None else counts.followed_up
+        return np.concatenate([counts.table, block], axis=1)
+
 
 @dataclass(frozen=True)
 class Reading:

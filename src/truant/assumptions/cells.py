@@ -253,7 +253,7 @@ class Cells:
 
 
 def moments_within(row: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Of each row of real counts: outcomes, their mean about the centre (NaN without any), squares and cubes about it."""
+    """Of each row of real counts: outcomes, their mean (NaN without any), and squares and cubes about it."""
     n = row[:, OBSERVED]
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = row[:, SUM] / n

@@ -71,7 +71,9 @@ class FollowUp(Assumption):
         Mediator levels are taken together: most of them have too few follow-ups for an estimate of their own, and
         follow-ups cost. Failures are ignored, since choosing cannot wait for what never comes.
         """
-        inner = borrowing_curve(replace(setting, mediators=1, mediator_probabilities=None), self.kappa, 1.0, 2)
+        inner = borrowing_curve(
+            replace(setting, mediators=1, mediator_probabilities=None), self.kappa, 1.0, 2
+        )
         return replace(
             inner,
             score_arm=score_arm,
@@ -82,7 +84,7 @@ class FollowUp(Assumption):
         )
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
-        """sum over levels of p_m [gamma_m r1_m + (1 - gamma_m) r0_m]: the cells seen at once and missing at first."""
+        """Sum over levels of p_m [gamma_m r1_m + (1 - gamma_m) r0_m]: the cells seen at once and missing at first."""
         return self._cells(counts, arm, setting).plug_in()
 
     def concerns(self, counts: Counts, arm: int, setting: Setting) -> list[Concern]:

@@ -49,7 +49,7 @@ def cells_of(counts: Counts, arm: int, setting: Setting, ignore_failures: bool) 
     failing = [_failing(block[own])]
     if thin.any():
         ends = (setting.low - counts.centre, setting.high - counts.centre) if setting.outcomes == 2 else None
-        groups.append(_together(missing[thin], *(_rows(moments, thin) for moments in (seen, later)), ends))
+        groups.append(_together(missing[thin], _rows(seen, thin), _rows(later, thin), ends))
         failing.append(_failing(block[thin].sum(axis=0, keepdims=True)))
     if not ignore_failures and any(shares.any() for shares in failing):
         _need_range(counts, arm, setting)
@@ -68,8 +68,8 @@ def failure_concern(failed: int, asked: int, failures: str) -> Concern:
     """What follow-ups that failed mean for the interval."""
     if failures == "ignorable":
         text = (
-            f"In {{arm}}, {failed:,} of {asked:,} follow-ups brought no outcome; as stated, they are taken to be like the "
-            "others, which the data cannot test."
+            f"In {{arm}}, {failed:,} of {asked:,} follow-ups brought no outcome; as stated, they are taken to be like "
+            "the others, which the data cannot test."
         )
         return Concern("failed-follow-ups", text, failed / asked, rank=1)
     text = (
@@ -85,7 +85,9 @@ def _need_answers(missing: FloatArray, block: FloatArray, arm: int) -> None:
         return
     what = "was followed up" if block[:, PULLS].sum() == 0 else "was obtained by follow-up"
     raise NotIdentified(
-        f"none of the {missing.sum():,.0f} missing outcomes of {{arm}} {what}.", arm=arm, assumption="follow-up"
+        f"none of the {missing.sum():,.0f} missing outcomes of {{arm}} {what}.",
+        arm=arm,
+        assumption="follow-up",
     )
 
 
@@ -94,8 +96,8 @@ def _need_range(counts: Counts, arm: int, setting: Setting) -> None:
         return
     failed, asked = int(counts.follow_ups[arm] - counts.answered[arm]), int(counts.follow_ups[arm])
     raise NotIdentified(
-        f"{failed:,} of {asked:,} follow-ups of {{arm}} brought no outcome; give the range of the outcome (--range), or "
-        "say that they failed for reasons unrelated to the outcome (--failed-follow-ups ignorable).",
+        f"{failed:,} of {asked:,} follow-ups of {{arm}} brought no outcome; give the range of the outcome (--range), "
+        "or say that they failed for reasons unrelated to the outcome (--failed-follow-ups ignorable).",
         arm=arm,
         assumption="follow-up",
     )

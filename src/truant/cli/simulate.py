@@ -67,8 +67,8 @@ def _complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) 
     "--follow-up-cost",
     type=float,
     default=None,
-    help="What following up a missing outcome costs, in units of the outcome; for policies such as follow-up-ucb, which "
-    "then joins the default ones.",
+    help="What following up a missing outcome costs, in units of the outcome; for policies such as follow-up-ucb, "
+    "which then joins the default ones.",
 )
 @click.option(
     "--follow-up-success",

@@ -109,8 +109,8 @@ class Simulation:
         if self._half not in self.rounds:
             raise InvalidValue(f"rounds must contain half of the horizon, {self._half}.")
         cells = (len(self.policies), self.runs)
-        shapes = {name: (*cells, len(self.rounds)) for name in ("regret", *bought)}
-        shapes["nanoseconds"] = cells
+        shapes: dict[str, tuple[int, ...]] = {"nanoseconds": cells}
+        shapes |= dict.fromkeys(("regret", *bought), (*cells, len(self.rounds)))
         shapes |= dict.fromkeys(("pulls", "estimates", *ends), (*cells, self.means.shape[1]))
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
@@ -277,7 +277,7 @@ class Simulation:
             log=log,
             width=width,
             height=height,
-            **({} if self.follow_up is None else {"quantity": "regret and cost of follow-ups"}),
+            quantity="regret" if self.follow_up is None else "regret and cost of follow-ups",
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:

@@ -174,9 +174,7 @@ def _run_one(
     """One run of one policy; the counts are dropped, as those of many runs would fill the memory."""
     policy, world = plan.policies[number], plan.instance(run)
     rng = plan.generator(run)
-    ended = play(
-        policy, world, rng, plan.horizon, plan.rounds, progress, stop, plan.delay, plan.follow_ups
-    )
+    ended = play(policy, world, rng, plan.horizon, plan.rounds, progress, stop, plan.delay, plan.follow_ups)
     if wanted.intervals and ended.finished and ended.counts is not None:
         seed = plan.seed + 1 + run
         ends = run_intervals(

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from truant.compile import hot
-from truant.counts import answer_level, answer_real, ask_level, ask_real, record_level, record_real
+from truant.counts import answer_level, answer_real, record_level, record_real
 from truant.indices.index import guessed_log_horizon
+from truant.policies.follow_up_rules import BUDGET, SUCCESS
 from truant.setting import FloatArray, IntArray
 
 # Each returns the outcome as it was counted: about the centre, or its level.
@@ -70,7 +71,7 @@ def is_missing_outcome(counted: float, row: FloatArray) -> bool:
 @hot
 def is_missing_level(counted: int, row: FloatArray) -> bool:
     """A level in discrete counts."""
-    return counted == row.shape[1] - 1
+    return bool(counted == row.shape[1] - 1)
 
 
 @hot
@@ -196,28 +197,36 @@ def run(
                     counted = record(row, earlier, late, about)
                     note_pull(row, memory[entering], earlier, counted)
                     settled[entering] += 1
-                    if FOLLOWS_UP and is_missing(counted, row):
-                        if asked < rule[1] and worth(entering, t, rule, described, wanted, rng):
-                            asked += 1.0
-                            ask(counts[entering, half:], earlier)
-                            due[0, entering] = 0
-                            if rng.random() < rule[0]:
-                                answers[slot, 0], answers[slot, 1] = entering, earlier
-                                answers[slot, 2] = draw_missing(rng, entering, earlier, missing_tables)
+                    if (
+                        FOLLOWS_UP
+                        and is_missing(counted, row)
+                        and asked < rule[BUDGET]
+                        and worth(entering, t, rule, described, wanted, rng)
+                    ):
+                        asked += 1.0
+                        ask(counts[entering, half:], earlier)
+                        due[0, entering] = 0
+                        if rng.random() < rule[SUCCESS]:
+                            answers[slot, 0], answers[slot, 1] = entering, earlier
+                            answers[slot, 2] = draw_missing(rng, entering, earlier, missing_tables)
             else:
                 row = counts[arm]
                 if FOLLOWS_UP:
                     row = counts[arm, :half]
                 counted = record(row, mediator, outcome, about)
                 note_pull(row, memory[arm], mediator, counted)
-                if FOLLOWS_UP and is_missing(counted, row):
-                    if asked < rule[1] and worth(arm, t, rule, described, wanted, rng):
-                        asked += 1.0
-                        ask(counts[arm, half:], mediator)
-                        due[0, arm] = 0
-                        if rng.random() < rule[0]:
-                            found = draw_missing(rng, arm, mediator, missing_tables)
-                            answer(counts[arm, half:], mediator, found, about)
+                if (
+                    FOLLOWS_UP
+                    and is_missing(counted, row)
+                    and asked < rule[BUDGET]
+                    and worth(arm, t, rule, described, wanted, rng)
+                ):
+                    asked += 1.0
+                    ask(counts[arm, half:], mediator)
+                    due[0, arm] = 0  # to be scored anew
+                    if rng.random() < rule[SUCCESS]:
+                        found = draw_missing(rng, arm, mediator, missing_tables)
+                        answer(counts[arm, half:], mediator, found, about)
             t += 1
             renew = (POOLED or GUESSES_HORIZON) and t >= renewal
             if renew:

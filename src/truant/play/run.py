@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from truant.assumptions.assumption import note_nothing
 from truant.assumptions import Curve
+from truant.assumptions.assumption import note_nothing
 from truant.assumptions.follow_up import DESCRIBED, describe
 from truant.compile import link
 from truant.compile.complaint import CannotCompile

@@ -159,10 +159,7 @@ class Decider:
             counts = counts.real().about(setting.centre)
         if setting.minimize:
             counts = counts.reflected()
-        if self._curve.follows_up:  # it reads both tables, one below the other
-            block = np.zeros_like(counts.table) if counts.followed_up is None else counts.followed_up
-            return np.ascontiguousarray(np.concatenate([counts.table, block], axis=1))
-        return np.ascontiguousarray(counts.table)
+        return np.ascontiguousarray(self._curve.table(counts))
 
     def _pending(self, pending: npt.ArrayLike | None) -> FloatArray:
         arms = self.setting.arms

@@ -25,8 +25,12 @@ from truant.text import quoted
 SUCCESS, BUDGET, COST, HORIZON, OWN = range(5)  # what every rule is told, then a parameter of its own
 
 NARROW = 0.75  # of the gap to the next arm, within which the missing outcomes' share of the limits must come
-STAKE = 0.03  # of what a wrong choice may cost in the rounds that are left, spent on an arm's follow-ups at most
-SAFETY = 10.0  # factor on the value of follow-ups: means of arms that were chosen for their means are too extreme
+STAKE = (
+    0.03  # of what a wrong choice may cost in the rounds that are left, spent on an arm's follow-ups at most
+)
+SAFETY = (
+    10.0  # factor on the value of follow-ups: means of arms that were chosen for their means are too extreme
+)
 
 # the rule that this one is compared with (`follow_up=threshold`)
 FIRST, CLOSE, PART = 10.0, 0.7, 0.1
@@ -129,7 +133,7 @@ def gap_to_others(arm: int, described: FloatArray) -> float:
     for a in range(described.shape[0]):
         if a != arm:
             best = max(best, described[a, MEAN])
-    return abs(described[arm, MEAN] - best)
+    return float(abs(described[arm, MEAN] - best))
 
 
 @hot
@@ -214,8 +218,8 @@ def rule_of(follow_up: object, budget: object, reads_follow_ups: bool) -> Follow
         rule = FollowUpRule("share", at_random, describes=False, own=chosen)
     elif not reads_follow_ups:
         raise InvalidValue(
-            "follow_up must be the share of missing outcomes to follow up, in (0, 1], for a policy that does not choose by "
-            f"follow-up, got {quoted(follow_up)}."
+            "follow_up must be the share of missing outcomes to follow up, in (0, 1], for a policy that does not "
+            f"choose by follow-up, got {quoted(follow_up)}."
         )
     else:
         name = "value" if follow_up is None else follow_up

@@ -102,7 +102,9 @@ def _following_up(policy: Policy, follow_up: object, budget: object) -> Policy:
     is_own = isinstance(policy.assumption, FollowUp)
     if follow_up is None and not is_own:
         if budget is not None:
-            raise InvalidValue(f"budget is the number of follow-ups at most; {policy.name!r} has no follow_up.")
+            raise InvalidValue(
+                f"budget is the number of follow-ups at most; {policy.name!r} has no follow_up."
+            )
         return policy
     if policy.reveals:
         raise InvalidValue(f"Policy {policy.name!r} sees every outcome, so it has nothing to follow up.")

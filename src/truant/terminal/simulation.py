@@ -103,11 +103,15 @@ def share(value: float | None) -> str:
 def _cells(row: Row, first: bool) -> dict[str, str]:
     followed = "total_cost_mean" in row
     spread = "total_cost" if followed else "regret"  # sd, median and p90 are of what is compared
-    bought = {
-        "follow-ups": number(row["follow_ups_mean"]),
-        "their cost": number(row["follow_up_cost_mean"]),
-        "total cost": number(row["total_cost_mean"]),
-    } if followed else {}
+    bought = (
+        {
+            "follow-ups": number(row["follow_ups_mean"]),
+            "their cost": number(row["follow_up_cost_mean"]),
+            "total cost": number(row["total_cost_mean"]),
+        }
+        if followed
+        else {}
+    )
     return {
         "policy": label(row["policy"]),
         "regret": number(row["regret_mean"]),

@@ -17,9 +17,10 @@ from truant.analysis.contradictions import Test, Untestable, contradictions
 from truant.analysis.diagnosis import Warning, concerns_of, contradicted_by, flat_prior_warnings, warnings
 from truant.analysis.differences import Difference, differences
 from truant.analysis.direction import Direction
-from truant.analysis.estimates import Belief, Infeasible, beliefs
+from truant.analysis.estimates import FOLLOW_UP, Belief, Infeasible, beliefs
 from truant.analysis.labels import Labels
 from truant.analysis.mediator import mediator_informs
+from truant.analysis.more_follow_ups import more_follow_ups
 from truant.analysis.more_rows import more_rows
 from truant.analysis.over_time import OverTime
 from truant.analysis.parallel import each_arm
@@ -29,6 +30,7 @@ from truant.analysis.uncut import Uncut
 from truant.analysis.value import Value, checked_mix, mix_value
 from truant.analysis.verdict import Answer, Verdict, best_by_bounds, decide
 from truant.assumptions import Concern, Estimate
+from truant.assumptions.follow_up import FollowUp
 from truant.assumptions.mcar import Mcar
 from truant.counts import OBSERVED, PULLS, Counts, needed_counts
 from truant.documents import document
@@ -76,6 +78,8 @@ class Arm:
     naive: Interval | None  # mean of the observed; None if there are none
     estimates: dict[str, ArmEstimate]
     bounds: Bounds | None  # None if the range of the outcome is not known
+    follow_ups: int = field(default=0, repr=False)  # of missing outcomes
+    answered: int = field(default=0, repr=False)  # follow-ups that brought an outcome
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,6 +107,9 @@ class Analysis:
     over_time: OverTime | None = None
     value: Value | None = None  # of a mix that was asked for
     collection: Collection  # how the rows came about, and what intervals were made of that
+    failures_ignored: bool = field(
+        default=False, repr=False
+    )  # follow-ups failed, and were stated to be like others
     counts: Counts = field(repr=False)
     setting: Setting = field(repr=False)
     labels: Labels = field(repr=False)
@@ -121,6 +128,8 @@ class Analysis:
     def sorted_by(self) -> str:
         """The assumption whose values the arms are sorted by in reports; naive if there is none."""
         names = [answer.assumption for answer in self.verdict.remaining] or self.assumptions
+        if self.verdict.evidence is not None:
+            return self.verdict.evidence
         return REFERENCE if REFERENCE in names else next(iter(names), "naive")
 
     @property
@@ -135,6 +144,11 @@ class Analysis:
         return sorted(self.arms, key=value)
 
     @property
+    def has_follow_ups(self) -> bool:
+        """Whether missing outcomes were followed up."""
+        return self.counts.followed_up is not None
+
+    @property
     def agree(self) -> bool:
         """Whether the naive mean and every assumption name the same winner."""
         return len(set(self.winner.values())) == 1
@@ -145,6 +159,11 @@ class Analysis:
 
         plain: dict[str, Any] = _plain(self)
         plain["verdict"] |= verdict_document(self)
+        if self.has_follow_ups:
+            for row, arm in zip(plain["arms"], self.arms, strict=True):
+                row |= {"follow_ups": arm.follow_ups, "answered": arm.answered}
+            own_fields = ("by_follow_up", "more_follow_ups")
+            plain["verdict"] |= {name: getattr(self.verdict, name) for name in own_fields}
         adjustment = ADJUSTMENT if self.control is not None else None
         own = {"minimize": self.minimize, "adjustment": adjustment, "sorted_by": self.sorted_by}
         return document("analysis", 1, plain | own)
@@ -153,7 +172,9 @@ class Analysis:
         """One row for each arm and assumption (the naive mean among them)."""
         rows: list[dict[str, Any]] = []
         for arm in self.arms:
-            own = {key: getattr(arm, key) for key in ("arm", "pulls", "observed", "missing_share")}
+            followed_up = ("follow_ups", "answered") if self.has_follow_ups else ()
+            shown = ("arm", "pulls", "observed", "missing_share", *followed_up)
+            own = {key: getattr(arm, key) for key in shown}
             if arm.bounds:
                 own |= {f"bounds_{key}": value for key, value in asdict(arm.bounds).items()}
             nothing = dict.fromkeys(("mean", "low", "high"))
@@ -187,6 +208,7 @@ def analyze_counts(
     uncut: Uncut | None = None,
     collected: Collected | None = None,
     value: Mapping[str, float] | None = None,
+    failed_follow_ups: str | None = None,
 ) -> Analysis:
     """Estimates side by side, diagnosis and sensitivity.
 
@@ -204,6 +226,7 @@ def analyze_counts(
     uncut : the counts before a real outcome was cut into levels: naive means, bounds and the range are theirs.
     collected : how a policy chose the rows; a fixed split unless given.
     value : shares of arms whose mean outcome is asked for.
+    failed_follow_ups : what is known of follow-ups without an answer: "worst-case" unless given, or "ignorable".
     """
     needed_counts(counts).checked(setting)
     _check_labels(labels, setting)
@@ -214,10 +237,11 @@ def analyze_counts(
     if value is not None:
         value = checked_mix(value, labels)
     direction = Direction(setting.minimize)
-    found, impossible = beliefs(counts, setting, labels, assume)
+    found, impossible = beliefs(counts, setting, labels, assume, failed_follow_ups)
     tests, untestable = contradictions(counts, setting, found, labels, clusters.alike if clusters else 1.0)
     if uncut is not None:
-        found = [uncut.belief(belief, counts, setting) for belief in found]
+        found, refused = uncut.beliefs(found, counts, setting, labels)
+        impossible += refused
     if clusters is not None:
         clusters.check(labels)
         found = [clusters.belief(belief, counts, setting) for belief in found]
@@ -234,11 +258,15 @@ def analyze_counts(
     ranked = [one.belief for one in rankings]
     upward = direction.counts(counts)
     z = NormalDist().inv_cdf((1 + level) / 2)
-    tips = [tipping(belief, upward, direction.setting(real.setting), labels) for belief in ranked]
+    assumed = [
+        belief for belief in ranked if belief.part != FOLLOW_UP
+    ]  # which says nothing that could be wrong
+    tips = [tipping(belief, upward, direction.setting(real.setting), labels) for belief in assumed]
     return Analysis(
         verdict=_verdict(
             arms,
-            setting,
+            real.counts,
+            real.setting,
             mediator_informs(counts, tests),
             rankings,
             concerns,
@@ -265,7 +293,7 @@ def analyze_counts(
         tests=tuple(tests),
         untestable=tuple(untestable),
         sensitivity=tuple(tip for tip in tips if tip),
-        tipping_curves={belief.name: direction.curve(tipping_curve(belief, upward, z)) for belief in ranked},
+        tipping_curves={belief.name: direction.curve(tipping_curve(belief, upward, z)) for belief in assumed},
         missing=tuple(_cells(counts, labels)),
         level=level,
         control=control,
@@ -273,10 +301,17 @@ def analyze_counts(
         over_time=over_time,
         value=None if value is None else mix_value(value, found, labels, level, collected),
         collection=collected.collection() if collected else Collection.fixed([one.name for one in found]),
+        failures_ignored=_failures_ignored(found, counts),
         counts=counts,
         setting=setting,
         labels=labels,
     )
+
+
+def _failures_ignored(found: Sequence[Belief], counts: Counts) -> bool:
+    """Whether follow-ups failed, and are taken to be like the others."""
+    stated = [one.assumption for one in found if isinstance(one.assumption, FollowUp)][:1]
+    return bool(stated and stated[0].failures == "ignorable" and np.any(counts.follow_ups > counts.answered))
 
 
 def _arms(
@@ -287,6 +322,7 @@ def _arms(
     bounds: Sequence[Bounds | None],
 ) -> tuple[Arm, ...]:
     pulls, observed, shares = counts.pulls, counts.observed, missing_shares(counts)
+    follow_ups, answered = counts.follow_ups, counts.answered
     return tuple(
         Arm(
             name,
@@ -296,6 +332,8 @@ def _arms(
             naive[a],
             {belief: row[a] for belief, row in estimates.items()},
             bounds[a],
+            int(follow_ups[a]),
+            int(answered[a]),
         )
         for a, name in enumerate(labels.arms)
     )
@@ -313,6 +351,7 @@ def _bounds(real: Uncut, counts: Counts, level: float, collected: Collected | No
 
 def _verdict(
     arms: Sequence[Arm],
+    counts: Counts,
     setting: Setting,
     informs: bool,
     rankings: Sequence[Ranking],
@@ -335,6 +374,8 @@ def _verdict(
         )
         for one in rankings
     ]
+    usable = [one for one in rankings if one.belief.name not in refuted]
+    evidence = [one for one in usable if one.belief.part == FOLLOW_UP][:1]
     leaders = dict.fromkeys(one.leader for one in rankings)
     needed = [more_rows(one, names, rows, level) for one in rankings] if len(names) > 1 else []
     return decide(
@@ -345,7 +386,7 @@ def _verdict(
         mediator_informs=informs,
         missing_share=1 - sum(arm.observed for arm in arms) / max(rows, 1),
         best_by_bounds=best_by_bounds(names, [arm.bounds for arm in arms], setting.minimize),
-        doubtful_arms=_doubtful(arms, [one for one in rankings if one.belief.name not in refuted], concerns),
+        doubtful_arms=_doubtful(arms, usable, concerns),
         more_rows={
             one.assumption: replace(one, rows=None)
             if one.rows and _never_observed(concerns[one.assumption])
@@ -356,7 +397,20 @@ def _verdict(
         losses={one.belief.name: {names[a]: one.expected_loss(a) for a in leaders} for one in rankings},
         level=level,
         tolerance=tolerance,
+        evidence=evidence[0].belief.name if evidence else None,
+        evidence_doubts=_doubtful(arms, evidence, concerns),
+        more_follow_ups=_more_follow_ups(evidence, counts, setting, level),
     )
+
+
+def _more_follow_ups(
+    evidence: Sequence[Ranking], counts: Counts, setting: Setting, level: float
+) -> int | None:
+    """That make the leader clear; None where that is not known."""
+    if not evidence or evidence[0].curves is None or counts.followed_up is None:
+        return None
+    clear = evidence[0].probabilities[evidence[0].leader] >= level
+    return 0 if clear else more_follow_ups(evidence[0], counts, setting, level)
 
 
 def _doubtful(
@@ -367,9 +421,17 @@ def _doubtful(
     for one in rankings:
         for a in np.argsort(-np.nan_to_num(one.probabilities), kind="stable")[:2]:
             codes = {concern.code for concern in concerns[one.belief.name][a]}
-            if arms[a].observed < FEW_OUTCOMES or codes & SHAKY:
+            if _few_outcomes(arms[a], one.belief.part) or codes & SHAKY:
                 found.append(arms[a].arm)
     return list(dict.fromkeys(found))
+
+
+def _few_outcomes(arm: Arm, part: str) -> bool:
+    """Whether a mean rests on few outcomes; with follow-ups, that of its missing outcomes on few answers."""
+    if part != FOLLOW_UP:
+        return arm.observed < FEW_OUTCOMES
+    few_answers = arm.missing_share > 0 and arm.answered < FEW_OUTCOMES
+    return few_answers or arm.observed + arm.answered < FEW_OUTCOMES
 
 
 def _never_observed(concerns: Sequence[Sequence[Concern]]) -> bool:
@@ -470,8 +532,9 @@ def _winners(
 
 
 def _cells(counts: Counts, labels: Labels) -> list[dict[str, Any]]:
-    table = counts.real().table
-    rows = []
+    real = counts.real()
+    table, later = real.table, real.followed_up
+    rows: list[dict[str, Any]] = []
     for a, arm in enumerate(labels.arms):
         for m in range(table.shape[1]):
             pulls, observed = int(table[a, m, PULLS]), int(table[a, m, OBSERVED])
@@ -487,6 +550,9 @@ def _cells(counts: Counts, labels: Labels) -> list[dict[str, Any]]:
                         "missing_share": share,
                     }
                 )
+                if later is not None:
+                    asked, answered = later[a, m, [PULLS, OBSERVED]]
+                    rows[-1] |= {"follow_ups": int(asked), "answered": int(answered)}
     return rows
 
 

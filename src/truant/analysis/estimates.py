@@ -17,6 +17,8 @@ from truant.errors import InvalidValue, NotIdentified
 from truant.setting import Setting
 from truant.spec import Spec
 
+FOLLOW_UP = "follow-up"  # the assumption that is none: missing outcomes were followed up
+
 
 @dataclass(frozen=True)
 class Belief:
@@ -55,11 +57,11 @@ class Infeasible:
 
 
 def beliefs(
-    counts: Counts, setting: Setting, labels: Labels, names: Sequence[str] = ()
+    counts: Counts, setting: Setting, labels: Labels, names: Sequence[str] = (), failures: str | None = None
 ) -> tuple[list[Belief], list[Infeasible]]:
-    """Every assumption that was asked for (all built-in ones if none was)."""
+    """Every assumption that was asked for (all built-in ones if none was); `failures` are those of follow-ups."""
     found, impossible = [], []
-    wanted = {spec: _built(spec) for spec in names} or _that_apply(_built_in(), counts)
+    wanted = {spec: _built(spec, failures) for spec in names} or _that_apply(_built_in(), counts, failures)
     for spec, assumption in wanted.items():
         same = None if names else assumption.same_as(counts)
         try:
@@ -87,16 +89,19 @@ def _built_in() -> list[str]:
     return registry.built_in_names("assumption")
 
 
-def _that_apply(names: Sequence[str], counts: Counts) -> dict[str, Assumption]:
+def _that_apply(names: Sequence[str], counts: Counts, failures: str | None = None) -> dict[str, Assumption]:
     """Those that can be used without being asked for, in the order of listings."""
-    built = {name: _built(name) for name in names}
+    built = {name: _built(name, failures) for name in names}
     usable = {name: one for name, one in built.items() if one.applies(counts)}
     return dict(sorted(usable.items(), key=lambda item: item[1].listing_order))
 
 
-def _built(spec: str) -> Assumption:
+def _built(spec: str, failures: str | None = None) -> Assumption:
     parsed = Spec.parse(spec)
-    assumption: Assumption = registry.find("assumption", parsed.name).build(**parsed.parameters)
+    parameters = dict(parsed.parameters)
+    if failures is not None and parsed.name == FOLLOW_UP:
+        parameters.setdefault("failures", failures)
+    assumption: Assumption = registry.find("assumption", parsed.name).build(**parameters)
     return assumption
 
 

@@ -157,8 +157,13 @@ class FollowedUpPath(ObservedPath):
         """A world that can be followed up."""
         world = super().world(at)
         values = self._later + np.repeat(at, self._later.size // len(at))
-        starts = np.arange(self._later_sizes.size).reshape(self._later_sizes.shape) * self._later_sizes.flat[0]
-        unused = np.zeros((len(at), 1)), np.zeros((len(at), 1), np.int64)  # a missing mediator has a row of its own
+        starts = (
+            np.arange(self._later_sizes.size).reshape(self._later_sizes.shape) * self._later_sizes.flat[0]
+        )
+        unused = (
+            np.zeros((len(at), 1)),
+            np.zeros((len(at), 1), np.int64),
+        )  # a missing mediator has a row of its own
         world.draw_missing = draw_missing_sample
         world.followed_up_tables = (*unused, starts, self._later_sizes, values)
         return world

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from truant.analysis.contradictions import Test
+from truant.assumptions.follow_up_tests import QUESTION as FOLLOW_UPS
 from truant.counts import OBSERVED, SQUARES, SUM, Counts
 
 RELATED = 0.025  # p-value of either relation, half of 5% since there are two
@@ -19,7 +20,11 @@ def mediator_informs(counts: Counts, tests: Sequence[Test]) -> bool:
     """
     if counts.table.shape[1] < 3:  # one level, and missing mediators
         return False
-    missing = [test.p_value for test in tests if test.assumption == "mcar" and test.could_contradict]
+    missing = [
+        test.p_value
+        for test in tests
+        if test.assumption == "mcar" and test.could_contradict and test.question != FOLLOW_UPS
+    ]
     return min([*missing, outcome_p_value(counts)]) < RELATED
 
 

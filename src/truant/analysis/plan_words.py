@@ -49,8 +49,8 @@ def plan_sentence(plan: FollowUpPlan) -> str:
         return f"{first} {enough}."
     if plan.kind == "not-reached":
         return (
-            f"Even all {of} together may not settle it. {_promise(plan)} {least} was asked for: the arms hardly differ, "
-            "or the table has too few rows; collect more rows, too."
+            f"Even all {of} together may not settle it. {_promise(plan)} {least} was asked for: the arms hardly "
+            "differ, or the table has too few rows; collect more rows, too."
         )
     return (
         f"Follow up {plan.follow_ups:,} of the {of} ({_by_arm(plan)}): the estimates are then right whatever the "

@@ -1,7 +1,8 @@
 """The counts of a real outcome before it was cut into levels, whose values are means and so have errors of their own.
 
-Naive means and worst-case bounds are those of the outcome as it was. Estimates under an assumption are those of the
-levels: sum over y of p_y v_y, with values v_y common to all arms. Their variance is what the assumption says, plus
+Naive means, worst-case bounds and `follow-up` are those of the outcome as it was. Estimates under an assumption are
+those of the levels: sum over y of p_y v_y, with values v_y common to all arms. Their variance is what the assumption
+says, plus
 - the sum of p_y^2 s_y^2 / n_y: the n_y observed outcomes of the arm in level y scatter with variance s_y^2;
 - the square of sum p_y (v_ay - v_y), less what chance adds to it: the arm's own mean v_ay of the level may not be the
   common one.
@@ -17,8 +18,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from truant.analysis.clusters import Clusters
-from truant.analysis.estimates import Belief
+from truant.analysis.estimates import FOLLOW_UP, Belief, Infeasible, beliefs
+from truant.analysis.labels import Labels
 from truant.assumptions import Estimate
+from truant.assumptions.follow_up import FollowUp
 from truant.counts import Counts
 from truant.setting import FloatArray, Setting
 
@@ -41,7 +44,7 @@ class Uncut:
         """The same with these arms only; the clusters are left out."""
         return replace(
             self,
-            counts=replace(self.counts, table=self.counts.table[list(arms)]),
+            counts=counts_of_arms(self.counts, arms),
             setting=replace(self.setting, arms=len(arms)),
             clusters=None,
             level_means=self.level_means[list(arms)],
@@ -50,6 +53,19 @@ class Uncut:
     def with_direction(self, minimize: bool) -> Uncut:
         """The same, with less or more being better."""
         return replace(self, setting=replace(self.setting, minimize=minimize))
+
+    def beliefs(
+        self, found: Sequence[Belief], counts: Counts, setting: Setting, labels: Labels
+    ) -> tuple[list[Belief], list[Infeasible]]:
+        """What the assumptions make of all arms; `follow-up`, which needs no levels, of the outcome as it was."""
+        plain = [belief.name for belief in found if belief.part == FOLLOW_UP]
+        cut = [self.belief(belief, counts, setting) for belief in found if belief.part != FOLLOW_UP]
+        if not plain:
+            return cut, []
+        failures = next(one.assumption for one in found if one.name == plain[0])
+        assert isinstance(failures, FollowUp)
+        uncut, impossible = beliefs(self.counts, self.setting, labels, plain, failures.failures)
+        return [*cut, *uncut], impossible
 
     def belief(self, belief: Belief, counts: Counts, setting: Setting) -> Belief:
         """What an assumption makes of all arms of the cut outcome, with intervals that allow for the cut."""
@@ -68,6 +84,13 @@ class Uncut:
         moved = np.nan_to_num(share * (self.level_means[arm] - np.asarray(counts.levels)), nan=0.0)
         by_chance = scatter * (1 - own / np.maximum(all_arms, 1.0)) * (own > 0)
         return float(scatter.sum() + max(moved.sum() ** 2 - by_chance.sum(), 0.0))
+
+
+def counts_of_arms(counts: Counts, arms: Sequence[int]) -> Counts:
+    """The counts of these arms only."""
+    some = list(arms)
+    followed_up = None if counts.followed_up is None else counts.followed_up[some]
+    return replace(counts, table=counts.table[some], followed_up=followed_up)
 
 
 def _shares(belief: Belief, counts: Counts, setting: Setting, arm: int) -> FloatArray:

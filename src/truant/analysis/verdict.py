@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from truant.analysis.bounds import Bounds
@@ -59,6 +59,9 @@ class Verdict:
     more_rows : for each remaining assumption, how many more rows would make its leader clear.
     level, tolerance : what `clear` and `equal` were judged by.
     missing_share : of all outcomes.
+    evidence : the answer that rests on follow-ups instead of an assumption, by name; None if there is none.
+    by_follow_up : that answer alone decides, whatever the assumptions say.
+    more_follow_ups : how many would make its leader clear; 0 if it is, None if no number would, or nobody can say.
     """
 
     kind: Kind
@@ -71,6 +74,9 @@ class Verdict:
     level: float
     tolerance: float | None
     missing_share: float
+    evidence: str | None = field(default=None, repr=False)
+    by_follow_up: bool = field(default=False, repr=False)
+    more_follow_ups: int | None = field(default=None, repr=False)
 
     @property
     def remaining(self) -> list[Answer]:
@@ -97,8 +103,16 @@ def decide(
     losses: Mapping[str, Mapping[str, float]],
     level: float,
     tolerance: float | None,
+    evidence: str | None = None,
+    evidence_doubts: Sequence[str] = (),
+    more_follow_ups: int | None = None,
 ) -> Verdict:
-    """The verdict on what the assumptions say; `losses` has the expected loss by assumption and arm."""
+    """The verdict on what the assumptions say; `losses` has the expected loss by assumption and arm.
+
+    Where the answer named `evidence` is clear, and none of its leading arms is doubtful, it decides alone.
+    """
+    proof = next((answer for answer in answers if answer.assumption == evidence), None)
+    proven = proof is not None and len(arms) > 1 and proof.probability >= level and not evidence_doubts
     remaining = [answer for answer in answers if not answer.contradicted]
     named = list(dict.fromkeys(answer.arm for answer in remaining))
     harmless = [
@@ -108,15 +122,18 @@ def decide(
     ]
     kind = _kind(remaining, len(arms), harmless, level)
     arm = named[0] if len(named) == 1 else harmless[0] if kind == "equal" else None
+    if proof is not None and proven:
+        kind, arm, doubtful_arms = "clear", proof.arm, ()
     by_bounds = best_by_bounds is not None and arm == best_by_bounds and missing_share > 0
     if kind == "clear" and doubtful_arms:
         kind = "unsettled"
     if kind not in ("one-arm", "not-identified") and not (
-        has_mediator or missing_share <= LITTLE or by_bounds
+        has_mediator or missing_share <= LITTLE or by_bounds or proof is not None
     ):
         kind = "no-mediator"
     # a column that is related to nothing is no mediator; in a small table a good one may not show it yet
-    if kind == "clear" and not mediator_informs and missing_share > LITTLE and not by_bounds:
+    informed = mediator_informs or by_bounds or proof is not None
+    if kind == "clear" and not informed and missing_share > LITTLE:
         kind = "no-mediator"
     return Verdict(
         kind=kind,
@@ -129,6 +146,9 @@ def decide(
         level=level,
         tolerance=tolerance,
         missing_share=missing_share,
+        evidence=None if proof is None else evidence,
+        by_follow_up=proven,
+        more_follow_ups=more_follow_ups,
     )
 
 

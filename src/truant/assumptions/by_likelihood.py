@@ -13,6 +13,8 @@ from truant.assumptions.assumption import Assumption, Curve, Estimate, Reading, 
 from truant.assumptions.cramer_rao import cramer_rao
 from truant.assumptions.evidence import ChiSquare, Concern, NoTest, SameAs, without_missing_mediators
 from truant.assumptions.exact import LikelihoodFit
+from truant.assumptions.follow_up_tests import remark_on
+from truant.assumptions.follow_ups_as_fitted import as_fitted
 from truant.assumptions.likelihood import size, work_size
 from truant.assumptions.linear import ILL_CONDITIONED, LinearSolution
 from truant.assumptions.mcar import Mcar
@@ -119,7 +121,7 @@ class ByLikelihood(Assumption):
             return [*linear_concerns(self.linear(counts, arm)), *flat_concerns(fit)]
 
         estimate = self._estimated(fit, counts, arm, setting)
-        return Reading(estimate, (self._test(fit, arm),), concerns)
+        return Reading(estimate, (self._test(fit, arm), *self._follow_up_test(fit, counts, arm)), concerns)
 
     def _estimated(self, fit: LikelihoodFit, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """The maximum with its profile limits; where no outcome of the arm is missing, the mean as under mcar."""
@@ -133,7 +135,7 @@ class ByLikelihood(Assumption):
 
     def concerns(self, counts: Counts, arm: int, setting: Setting) -> Sequence[Concern]:
         """Equations that are solved badly, and means that fit equally well."""
-        return self.read(counts, arm, setting).concerns()
+        return self.read(counts.without_follow_ups(), arm, setting).concerns()
 
     def same_as(self, counts: Counts) -> SameAs | None:
         """What the assumption is where no mediator is missing."""
@@ -192,6 +194,20 @@ class ByLikelihood(Assumption):
             remark=self.test_remark,
         )
 
+    def _follow_up_test(self, fit: LikelihoodFit, counts: Counts, arm: int) -> list[ChiSquare]:
+        """Whether the answers of follow-ups are what the fit says of missing outcomes; none without any."""
+        if counts.followed_up is None or counts.answered[arm] == 0:
+            return []
+        answers = self._rows(counts.followed_up[arm], counts.table[arm])[:, :-1]
+        return [as_fitted(fit, answers, arm, remark_on(self.name, counts, arm))]
+
+    def _rows(self, block: FloatArray, table: FloatArray) -> FloatArray:
+        """Rows of a block of counts as the fit has them: where a missing mediator is a level, the last is empty."""
+        if not self.missing_is_level:
+            return block
+        rows = len(table) if table[-1].sum() > 0 else len(table) - 1
+        return np.vstack([block[:rows], np.zeros(block.shape[1])])
+
     def _table(self, counts: Counts, arm: int) -> FloatArray:
         """The arm's table, with at least one outcome seen."""
         if counts.levels is None:
@@ -202,10 +218,7 @@ class ByLikelihood(Assumption):
         table: FloatArray = counts.table[arm]
         if table[:, :-1].sum() == 0:
             raise NotIdentified("none of the outcomes of {arm} was observed.", arm=arm, assumption=self.name)
-        if self.missing_is_level:  # an empty last row is then the one of missing mediators
-            rows = len(table) if table[-1].sum() > 0 else len(table) - 1
-            table = np.vstack([table[:rows], np.zeros(table.shape[1])])
-        return table
+        return self._rows(table, table)
 
 
 def linear_concerns(solution: LinearSolution) -> list[Concern]:

@@ -56,7 +56,8 @@ class SameAs(NamedTuple):
 
 def without_missing_mediators(counts: Counts, simpler: str) -> SameAs | None:
     """The simpler assumption says the same, if no mediator is missing."""
-    if counts.table[:, -1].sum() > 0:
+    rows = counts.table[:, -1] if counts.levels is not None else counts.table[:, -1, PULLS]
+    if rows.sum() > 0:
         return None
     return SameAs(simpler, "No value of the mediator is missing")
 

@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from truant.assumptions.likelihood import REPORTING, Care, copy, size, work_size
+from truant.assumptions.likelihood import MINUTE, REPORTING, Care, copy, size, work_size
 from truant.assumptions.maximum import fit, maximise, mean_outcome, number_of_starts, start
 from truant.assumptions.profile import first_guess, limit, profile
 from truant.compile import entry, lean
@@ -197,18 +197,33 @@ class LikelihoodFit:
 
     def drawn_misfits(self, draws: int, seed: int) -> tuple[float, ...]:
         """The same for tables drawn from this fit, with as many pulls."""
-        g, q = self.observation, self.mediator_observation
-        o = g[None, :] if self.by_outcome else g[:, None]
-        if self.table[-1].sum() == 0:
-            q = np.ones_like(q)
-        o = np.broadcast_to(o, self.joint.shape)
-        cells = np.maximum(cell_probabilities(self.joint[None], o[None], q[None])[0], 0.0)  # but for rounding
+        joint, o, q = self._chances()
+        cells = np.maximum(cell_probabilities(joint[None], o[None], q[None])[0], 0.0)  # but for rounding
         rng = np.random.default_rng(seed)
         drawn = rng.multinomial(int(self.table.sum()), cells.ravel() / cells.sum(), draws)
         tables = np.ascontiguousarray(drawn.reshape(draws, *cells.shape), np.float64)
         values = np.empty(draws)
         exact_maxima(tables, self.levels, self.by_outcome, self.theta, values, self._work())
         return tuple(max(2 * (_saturated(C) - value), 0.0) for C, value in zip(tables, values, strict=True))
+
+    def missing_outcomes(self) -> FloatArray:
+        """P(y) of missing outcomes by mediator level and, in the last row, with the mediator missing."""
+        joint, o, q = self._chances()
+        hidden = np.maximum(joint * (1 - o), 0.0)
+        rows = np.vstack([hidden * q[:, None], (hidden * (1 - q)[:, None]).sum(axis=0)])
+        total = rows.sum(axis=1, keepdims=True)
+        # where nothing is missing by the fit, what is there at all
+        others = np.vstack([joint, joint.sum(axis=0)]) + MINUTE
+        return np.asarray(
+            np.where(total > MINUTE, rows, others)
+            / np.where(total > MINUTE, total, others.sum(axis=1, keepdims=True))
+        )
+
+    def _chances(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """pi, P(O=1|m,y) and P(Q=1|m)."""
+        g, q = self.observation, self.mediator_observation
+        o = np.broadcast_to(g[None, :] if self.by_outcome else g[:, None], self.joint.shape)
+        return self.joint, o, np.ones_like(q) if self.table[-1].sum() == 0 else q
 
     def _work(self) -> FloatArray:
         K, L = self.table.shape[0] - 1, self.table.shape[1] - 1

@@ -1,11 +1,12 @@
 """`mar`: outcomes are missing at random given the mediator, O ⟂ Y given A, M.
 
 A missing mediator is one more level here (which is harmless where mediators are always seen). Data cannot
-contradict it: what is missing within a mediator level is never seen. Only knowledge of how it goes missing can.
+contradict it, unless missing outcomes are followed up: what is missing within a mediator level is never seen.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,7 +16,8 @@ from truant.assumptions.arm_tables import ArmTables
 from truant.assumptions.assumption import Assumption, Curve, Estimate
 from truant.assumptions.borrowing import borrowing_curve
 from truant.assumptions.cells import Cells
-from truant.assumptions.evidence import Concern, NoTest
+from truant.assumptions.evidence import ChiSquare, Concern, NoTest
+from truant.assumptions.follow_up_tests import same_within_levels
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified, unknown
 from truant.setting import FloatArray, Setting, finite, positive_number, probabilities, share, switch
@@ -92,9 +94,10 @@ class Mar(Assumption):
             return cells.augmented(gamma, np.zeros(len(cells.pulls)))
         return cells.augmented(gamma, means)
 
-    def tests(self, counts: Counts, setting: Setting) -> list[NoTest]:
-        """None: the outcomes that it is about are never seen."""
-        return [NoTest("what is missing within a mediator level is never seen")]
+    def tests(self, counts: Counts, setting: Setting) -> Sequence[ChiSquare | NoTest]:
+        """None without follow-ups: the outcomes that it is about are never seen."""
+        found = same_within_levels("mar", counts)
+        return found or [NoTest("what is missing within a mediator level is never seen")]
 
     def concerns(self, counts: Counts, arm: int, setting: Setting) -> list[Concern]:
         """Levels without an outcome, few outcomes, or outcomes too skewed for the interval."""

@@ -1,7 +1,7 @@
 """`mcar`: outcomes are missing completely at random (or, weaker, independently of Y given the arm).
 
 Data contradict it where the share of missing outcomes differs between mediator levels of an arm that also differ
-in their outcomes.
+in their outcomes, and where missing outcomes that were followed up differ from the others.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from truant.assumptions.evidence import (
     independence,
     observed_and_missing,
 )
+from truant.assumptions.follow_up_tests import same_in_arm
 from truant.assumptions.robust import (
     CENTRE,
     FIRST_PULLS,
@@ -89,7 +90,7 @@ class Mcar(Assumption):
         return cell
 
     def tests(self, counts: Counts, setting: Setting) -> list[ChiSquare]:
-        """Within an arm, all mediator levels have equal shares of missing outcomes.
+        """Within an arm, all mediator levels have equal shares of missing outcomes, and follow-ups its mean.
 
         That arms differ is no contradiction: given the arm, its mean of the observed is right all the same.
         """
@@ -110,6 +111,7 @@ class Mcar(Assumption):
                 int(freedom),
                 null=drawn_statistics(seen),
             ),
+            *same_in_arm("mcar", counts),
         ]
 
     def efficient_variance(self, tables: ArmTables) -> float:

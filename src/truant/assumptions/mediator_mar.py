@@ -24,6 +24,7 @@ from truant.assumptions.evidence import (
     observed_and_missing,
     without_missing_mediators,
 )
+from truant.assumptions.follow_up_tests import same_within_levels
 from truant.counts import Counts
 from truant.setting import Setting, positive_number, share
 
@@ -61,13 +62,19 @@ class MediatorMar(Assumption):
         return Cells.of(counts, arm, setting, "mediator-mar", seen_mediators_only=True)
 
     def tests(self, counts: Counts, setting: Setting) -> list[ChiSquare]:
-        """Its strong form: whether the mediator is seen says nothing about whether the outcome is."""
+        """Its strong form, whether the mediator is seen says nothing about whether the outcome is; and follow-ups."""
         question = "Is the mediator as often missing whether or not the outcome is?"
+        by_follow_ups = (
+            same_within_levels("mediator-mar", counts, seen_mediators_only=True)
+            if self.same_as(counts) is None
+            else []
+        )
         tables = [np.stack([arm[:-1].sum(axis=0), arm[-1]]) for arm in observed_and_missing(counts)]
-        return [
+        shares = [
             ChiSquare(question, *independence(table), arm, drawn_statistics([table]))
             for arm, table in enumerate(tables)
         ]
+        return [*shares, *by_follow_ups]
 
     def same_as(self, counts: Counts) -> SameAs | None:
         """`mar`, if no mediator is missing."""

@@ -87,6 +87,17 @@ def _cut(text: str) -> Any:
 )
 @click.option("--observed", metavar="COLUMN", help="Column that says whether the outcome was observed.")
 @click.option(
+    "--followed-up",
+    metavar="COLUMN",
+    help="Column that marks rows whose outcome was missing and then followed up; the outcome is the answer.",
+)
+@click.option(
+    "--failed-follow-ups",
+    metavar="WAY",
+    help="worst-case: outcomes that follow-ups did not obtain may be anything; ignorable: they are like the obtained "
+    "ones.  [default: worst-case]",
+)
+@click.option(
     "--expected-split",
     type=numbers,
     metavar="1,1,...",
@@ -157,6 +168,8 @@ def analyze(
     only_missing_values: str | None,
     decimal: str,
     observed: str | None,
+    followed_up: str | None,
+    failed_follow_ups: str | None,
     expected_split: tuple[float, ...] | None,
     minimize: bool,
     filter: tuple[str, ...],
@@ -201,6 +214,8 @@ def analyze(
         only_missing_values=_listed(only_missing_values),
         decimal=decimal,
         observed=observed,
+        followed_up=followed_up,
+        failed_follow_ups=failed_follow_ups,
         expected_split=expected_split,
         minimize=minimize,
         filter=filter,

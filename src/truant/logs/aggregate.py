@@ -12,6 +12,7 @@ from truant.analysis.uncut import Uncut
 from truant.counts import COLUMNS, CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue
 from truant.logs import checks, cut_outcome, markers, query, spellings
+from truant.logs.follow_ups import check_follow_ups, split
 from truant.logs.source import Source
 from truant.logs.values import Rules
 from truant.setting import FloatArray, Setting
@@ -92,6 +93,7 @@ def assemble(
     for cell, level in zip(kept, levels, strict=True):
         # its place in the counts; the last row of an arm is "mediator missing"
         cell["place"] = arm_code[cell["arm"]], level_code.get(level, len(mediators))
+    check_follow_ups(request, kept)
     make = _discrete if aggregate.by_outcome else _real
     counts, setting = make(request, aggregate, kept, (len(arms), len(mediators) + 1))
     cut: dict[str, Any] = {}
@@ -145,25 +147,39 @@ def _distinct(request: Request, kept: list[dict[str, Any]]) -> list[int]:
 
 def counts_of(cells: Iterable[dict[str, Any]], setting: Setting, pivot: float) -> Counts:
     """The counts of these cells of an aggregate, by their places."""
+    shape = setting.arms, setting.mediators + 1
     if setting.levels is None:
-        table = np.zeros((setting.arms, setting.mediators + 1, COLUMNS))
-        _add_real(table, cells)
-        return Counts(table, None, pivot).about(setting.centre)
+        return _real_counts(cells, shape, pivot).about(setting.centre)
+    kept, asked = split(cells)
     counts = Counts.empty(setting)
-    column = {level: code for code, level in enumerate(setting.levels)}
-    kept = [(*cell["place"], column.get(cell["outcome"], len(column)), cell["pulls"]) for cell in cells]
-    arms, rows, levels, pulls = np.array(kept, np.int64).reshape(-1, 4).T
-    np.add.at(counts.table, (arms, rows, levels), pulls)
+    _add_levels(counts.table, kept, setting.levels)
+    if asked:
+        counts.followed_up = np.zeros_like(counts.table)
+        _add_levels(counts.followed_up, asked, setting.levels)
     return counts
 
 
-def _add_real(table: FloatArray, cells: Iterable[dict[str, Any]]) -> None:
-    kept = list(cells)
-    arms, rows = (np.array([cell["place"][i] for cell in kept], np.int64) for i in (0, 1))
+def _real_counts(cells: Iterable[dict[str, Any]], shape: tuple[int, int], pivot: float) -> Counts:
+    """Sums about the pivot."""
+    kept, asked = split(cells)
+    return Counts(_real_table(kept, shape), None, pivot, _real_table(asked, shape) if asked else None)
+
+
+def _add_levels(table: FloatArray, cells: Iterable[dict[str, Any]], levels: Sequence[float]) -> None:
+    column = {level: code for code, level in enumerate(levels)}
+    kept = [(*cell["place"], column.get(cell["outcome"], len(column)), cell["pulls"]) for cell in cells]
+    arms, rows, places, pulls = np.array(kept, np.int64).reshape(-1, 4).T
+    np.add.at(table, (arms, rows, places), pulls)
+
+
+def _real_table(cells: Sequence[dict[str, Any]], shape: tuple[int, int]) -> FloatArray:
+    table = np.zeros((*shape, COLUMNS))
+    arms, rows = (np.array([cell["place"][i] for cell in cells], np.int64) for i in (0, 1))
     names = {PULLS: "pulls", OBSERVED: "observed", SUM: "sum", SQUARES: "squares", CUBES: "cubes"}
     for column, name in names.items():  # sums of none are NULL
-        values = np.array([cell[name] or 0.0 for cell in kept], np.float64)
+        values = np.array([cell[name] or 0.0 for cell in cells], np.float64)
         np.add.at(table[..., column], (arms, rows), values)
+    return table
 
 
 def _discrete(
@@ -204,8 +220,7 @@ def _real(
     checks.check_range(request, low, high)
     if any(cell["sum"] is None for cell in seen):
         raise InvalidValue(f"The database took NaN for a number in {request.outcome!r}; write NULL instead.")
-    table = np.zeros((*shape, COLUMNS))
-    _add_real(table, kept)
+    counts = _real_counts(kept, shape, aggregate.pivot)
     low, high = request.range or (low, high)
     setting = Setting(
         arms=shape[0],
@@ -213,9 +228,9 @@ def _real(
         low=low,
         high=high,
         range_known=request.range is not None,
-        scale=_spread(table, (high - low) / 2),
+        scale=_spread(counts.table, (high - low) / 2),
     )
-    return Counts(table, None, aggregate.pivot).about(setting.centre), setting
+    return counts.about(setting.centre), setting
 
 
 def _cut(

@@ -10,7 +10,8 @@ from typing import Any
 
 from truant.analysis import Labels, analyze_counts
 from truant.analysis.analysis import assumption_names, check_options
-from truant.errors import InvalidValue
+from truant.assumptions.follow_up import FAILURES
+from truant.errors import InvalidValue, unknown
 from truant.logs.analysis_by import AnalysisBy, LeftOut
 from truant.logs.collected import Statement
 from truant.logs.databases import is_url
@@ -23,6 +24,8 @@ from truant.policies import Policy
 from truant.tables.request import named_mediators
 from truant.terminal.progress import progress_bar
 from truant.text import quoted
+
+WORST_CASE = FAILURES[0]
 
 
 def analyze(
@@ -56,6 +59,8 @@ def analyze(
     value: str | Mapping[str, float] | None = None,
     encoding: str | None = None,
     partitioned: bool = False,
+    followed_up: str | None = None,
+    failed_follow_ups: str | None = None,
     progress: bool | Callable[[float], None] | None = None,
 ) -> LogAnalysis | AnalysisBy:
     """Compare the arms of a table with missing outcomes, under each assumption about why they are missing.
@@ -93,6 +98,10 @@ def analyze(
     value : shares of arms, as in "a=0.5,b=0.5" or as a dict: the mean outcome if arms were chosen like that.
     encoding : of CSV files, such as latin-1, cp1252 or utf-16; UTF-8 unless given.
     partitioned : folder names such as `day=3` are columns, too; they are not unless asked for.
+    followed_up : a column that says yes where the outcome was missing at first and then followed up: the outcome
+        column holds the answer, and is empty if the follow-up failed. Adds `follow-up`, and tests of the assumptions.
+    failed_follow_ups : "worst-case" (the default): outcomes that follow-ups failed to obtain may be anywhere in the
+        range of the outcome; "ignorable": they are like those that were obtained, of the same arm and level.
     progress : show a progress bar while a policy is replayed; by default if standard error is a terminal. Or a
         function, which is told the share that is done.
     """
@@ -107,6 +116,7 @@ def analyze(
         by=by,
         cut_outcome=cut_outcome,
     )
+    failures = _failures(followed_up, failed_follow_ups, unit)
     mediators = named_mediators(mediator)
     inputs = inputs_of(data)
     control = None if control is None else _label(control)
@@ -130,11 +140,13 @@ def analyze(
         probability=probability,
         encoding=encoding,
         partitioned=partitioned,
+        followed_up=followed_up,
     )
     columns = {"arm": arm, "outcome": outcome, "mediator": mediators, "observed": observed}
+    columns |= {"by": by, "unit": unit, "time": time, "probability": probability}
     asked = Asked(
         source=_source(data),
-        columns=columns | {"by": by, "unit": unit, "time": time, "probability": probability},
+        columns=columns if followed_up is None else columns | {"followed_up": followed_up},
         assume=assumption_names(assume),
         level=level,
         tolerance=tolerance,
@@ -143,6 +155,7 @@ def analyze(
         stated=stated,
         progress=progress,
         inputs=inputs,
+        failures=failures,
     )
     return asked.analyzed(log) if by is None else asked.analyzed_by(log, by)
 
@@ -161,6 +174,7 @@ class Asked:
     stated: Statement
     progress: bool | Callable[[float], None] | None
     inputs: tuple[str, ...]
+    failures: str = WORST_CASE  # what is taken of follow-ups that failed
 
     def analyzed(self, log: Log) -> LogAnalysis:
         """The analysis of a log, whole or the group of one value."""
@@ -182,6 +196,7 @@ class Asked:
                 uncut=log.uncut,
                 collected=self.stated.of(log, self.level, show),
                 value=self.stated.value,
+                failed_follow_ups=self.failures,
             )
         return LogAnalysis(
             analysis=found,
@@ -232,6 +247,21 @@ def _label(control: object) -> str:
         return str(control)
     except Exception:  # an object of a user whose own text fails
         raise InvalidValue(f"control must be the label of an arm, got {quoted(control)}.") from None
+
+
+def _failures(followed_up: str | None, failures: object, unit: str | None) -> str:
+    """What is taken of follow-ups that failed, if the options fit each other; or raises InvalidValue."""
+    if failures is not None and followed_up is None:
+        raise InvalidValue(
+            "failed_follow_ups is about rows that were followed up; name their column with followed_up."
+        )
+    if failures is not None and failures not in FAILURES:
+        raise unknown("way to take failed follow-ups", failures, FAILURES)
+    if followed_up is not None and unit is not None:
+        raise InvalidValue(
+            "unit cannot be used with followed_up: follow-ups are taken as independent rows; leave out one of them."
+        )
+    return WORST_CASE if failures is None else str(failures)
 
 
 def _source(data: Any) -> str:

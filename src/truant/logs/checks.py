@@ -10,6 +10,7 @@ from typing import Any
 from truant.errors import InvalidValue
 from truant.logs.refusals import dates, not_numbers
 from truant.logs.shapes import Shape
+from truant.logs.text_columns import YES_OR_NO
 from truant.logs.values import Rules
 from truant.setting import LARGEST_OUTCOME
 from truant.tables.request import Request
@@ -22,12 +23,17 @@ def check_types(request: Request, picked: Any, durations: Collection[str] = ()) 
     numeric = {
         "outcome",
         "observed",
+        "followed_up",
         "probability",
         *(f"mediator_{i}" for i, part in enumerate(request.mediators) if part.classes),
     }
     for role, name in request.names().items():
         kind = picked[role].type()
         fits = kind.is_numeric() or kind.is_boolean() or kind.is_string() or kind.is_null()
+        if role == "followed_up" and (not fits or name in durations):
+            raise InvalidValue(
+                f"Column {name!r} of followed_up must be yes or no, true or false, or 1 or 0; got {_plain_type(kind)}."
+            )
         if role in numeric and name in durations:
             raise InvalidValue(dates(name, "got a duration"))
         if role in numeric and (kind.is_temporal() or kind.is_interval()):
@@ -108,7 +114,7 @@ def stray_texts(request: Request, cells: Sequence[Mapping[str, Any]], rules: Rul
 
 
 def check_strays(request: Request, cells: Sequence[Mapping[str, Any]], rules: Rules) -> None:
-    """No text where numbers are needed, nothing but 0 and 1 in `observed`."""
+    """No text where numbers are needed, nothing but 0 and 1 in `observed` and `followed_up`."""
     for role, found in stray_texts(request, cells, rules).items():
         strays = [Shape(re.sub("[0-9]", "9", text), 1, text, text) for text in sorted(found)]
-        raise InvalidValue(not_numbers(request.names()[role], strays, strays, role == "observed"))
+        raise InvalidValue(not_numbers(request.names()[role], strays, strays, role in YES_OR_NO))

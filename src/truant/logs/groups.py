@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from truant.analysis import Labels
-from truant.analysis.uncut import Uncut
+from truant.analysis.uncut import Uncut, counts_of_arms
 from truant.errors import InvalidValue
 from truant.logs import markers
 from truant.logs.aggregate import Aggregate, check_seen, counts_of
@@ -60,7 +60,7 @@ def _group(
     missing = markers.count(cells)
     whole = markers.notes(log.missing_markers)
     notes = [*(note for note in log.notes if note not in whole), *markers.notes(missing)]
-    counts = replace(counts, table=counts.table[there])
+    counts = counts_of_arms(counts, there)
     uncut, cut = log.uncut, log.cut_outcome
     if uncut is not None and cut is not None:
         uncut = _uncut(log, uncut, aggregate, units, value, cells, there)

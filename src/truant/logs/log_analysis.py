@@ -171,6 +171,16 @@ class LogAnalysis:
         return self.analysis.outcome_sd
 
     @property
+    def failures_ignored(self) -> bool:
+        """Whether follow-ups failed, and were stated to be like the others."""
+        return self.analysis.failures_ignored
+
+    @property
+    def has_follow_ups(self) -> bool:
+        """Whether missing outcomes were followed up."""
+        return self.analysis.has_follow_ups
+
+    @property
     def counts(self) -> Counts:
         """What everything was computed from."""
         return self.analysis.counts

@@ -9,6 +9,7 @@ from typing import Any
 
 from truant.analysis.diagnosis import Warning
 from truant.errors import InvalidValue
+from truant.logs.follow_ups import FOLLOWED_UP
 from truant.logs.refusals import listed
 from truant.logs.values import Rules
 from truant.tables.request import Request
@@ -93,7 +94,7 @@ def _mark_outcome(request: Request, cell: dict[str, Any], found: dict[str, tuple
     """Add what stood where the outcome, or the word whether it was observed, is missing."""
     if request.observed is not None and cell["seen"] is None:
         found[request.observed] = _label(cell.get("unread_observed")), cell["pulls"]
-    if request.observed is None or cell["seen"] == 1:
+    if request.observed is None or cell["seen"] == 1 or cell.get(FOLLOWED_UP):
         hidden = cell["pulls"] - cell.get("observed", 0 if cell.get("outcome") is None else cell["pulls"])
         if hidden:
             found[request.outcome] = _label(cell.get("unread_outcome")), hidden

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from truant.analysis.over_time import ArmPeriod, OverTime
 from truant.errors import InvalidValue
+from truant.logs.follow_ups import seen_at_first
 from truant.logs.log import Log
 from truant.logs.moments import FORMS, iso_texts, moments
 from truant.logs.query import QueryColumns
@@ -45,7 +46,8 @@ class Periods:
         group = [key for key in columns.dividing if key == "group"]
         table = columns.table.mutate(arm=columns.known(columns.table, "arm"))
         table = table.filter(table.arm.notnull())
-        sums = {"rows": table.count(), "observed": table.clean.count(), "average": table.clean.mean()}
+        outcome = seen_at_first(table)
+        sums = {"rows": table.count(), "observed": outcome.count(), "average": outcome.mean()}
         cells = source.run(table.group_by(*group, "period", "arm").aggregate(**sums))
         found: dict[Any, dict[tuple[Any, Any], dict[str, Any]]] = {}
         for cell in cells:

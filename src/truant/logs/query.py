@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from truant.logs import weights
+from truant.logs.follow_ups import FOLLOWED_UP, outcome_known
 from truant.logs.forms import PLAIN, Form
 from truant.logs.source import Source
 from truant.logs.values import Rules
@@ -61,7 +62,8 @@ def tidy(
     import ibis
 
     cut = [f"mediator_{i}" for i, part in enumerate(request.mediators) if part.classes]
-    needed = ["outcome", *cut, *(["observed"] if request.observed is not None else [])]
+    marks = [role for role in ("observed", "followed_up") if role in request.names()]
+    needed = ["outcome", *cut, *marks]
     numbers = {f"number_{role}": rules.number(picked[role], form=forms.get(role, PLAIN)) for role in needed}
     picked = picked.mutate(
         **numbers
@@ -91,11 +93,16 @@ def tidy(
     details["unread_outcome"] = unread("outcome", clean.notnull())
     if request.observed is not None:
         seen = picked.number_observed
-        outcomes = {name: ibis.ifelse(seen == 1, outcome, None) for name, outcome in outcomes.items()}
+        known = outcome_known(request, seen, picked)
+        outcomes = {name: ibis.ifelse(known, outcome, None) for name, outcome in outcomes.items()}
         if details["unread_outcome"] is not None:  # whatever it holds while not observed
-            details["unread_outcome"] = ibis.ifelse(seen == 1, details["unread_outcome"], None)
+            details["unread_outcome"] = ibis.ifelse(known, details["unread_outcome"], None)
         details["seen"] = ibis.cases((seen == 1, 1), (seen == 0, 0))
         details["unread_observed"] = rules.unread(picked.observed, seen.isin([0.0, 1.0]), always=True)
+    if request.followed_up is not None:  # where it is missing, nothing was followed up
+        asked = picked.number_followed_up
+        details[FOLLOWED_UP] = ibis.ifelse(asked == 1, 1, 0)
+        details["unread_followed_up"] = rules.unread(picked.followed_up, asked.isin([0.0, 1.0]), always=True)
     if request.by is not None and picked.by.type().is_string():
         details["blank_group"] = picked.by != picked.by.strip()
     details = {name: detail for name, detail in details.items() if detail is not None}

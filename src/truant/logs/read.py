@@ -49,6 +49,7 @@ def read(
     encoding: str | None = None,
     probability: str | None = None,
     partitioned: bool = False,
+    followed_up: str | None = None,
 ) -> Log:
     """Reduce a log of any size to counts, in one scan where it lives.
 
@@ -74,6 +75,8 @@ def read(
     unit : column whose values tell units (customers, patients) apart, of which there may be several rows.
     time : column that says when a row was: dates, moments, ISO texts or numbers.
     probability : column with the probability with which the row's arm was chosen.
+    followed_up : column that is true (or 1) where the outcome was missing at first and then followed up; the outcome
+        is then the answer, missing if that failed.
     """
     switch("minimize", minimize)
     if not isinstance(decimal, str) or decimal not in (".", ","):
@@ -93,6 +96,7 @@ def read(
                 unit=unit,
                 time=time,
                 probability=probability,
+                followed_up=followed_up,
             )
         except UnknownName as error:
             raise _advising(error, source) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from truant.errors import InvalidValue
+from truant.logs.follow_ups import outcome_known
 from truant.logs.forms import PLAIN, Form, decide
 from truant.logs.query import FIRST_ROWS
 from truant.logs.shapes import Shape
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 MOST_SHAPES = 5_000  # more are no numbers
+YES_OR_NO = ("observed", "followed_up")  # columns that must be true or false
 
 
 def find_forms(
@@ -28,13 +30,15 @@ def find_forms(
     forms: dict[str, Form] = {}
     names = request.names()
     cut = [f"mediator_{i}" for i, part in enumerate(request.mediators) if part.classes]
-    for role in ["observed", "outcome", *cut]:
+    for role in ["observed", "followed_up", "outcome", *cut]:
         if role not in names or not picked[role].type().is_string():
             continue
         rows = picked
         if role == "outcome" and request.observed is not None:  # whatever it holds while not observed
-            seen = rules.number(picked.observed, form=forms.get("observed", PLAIN))
-            rows = picked.filter(seen == 1)
+            marks = [mark for mark in ("observed", "followed_up") if mark in names]
+            read = {f"number_{m}": rules.number(picked[m], form=forms.get(m, PLAIN)) for m in marks}
+            rows = picked.mutate(**read)
+            rows = rows.filter(outcome_known(request, rows.number_observed, rows))
         forms[role] = form_of(source, rows, role, names[role], rules, decimal, all_rows)
     return forms
 
@@ -54,14 +58,14 @@ def form_of(
         found = _shapes(source, rows, role, rules, FIRST_ROWS)
         seen_all = sum(shape.rows for shape in found) < FIRST_ROWS
         try:
-            form = decide(name, found, decimal, role == "observed")
+            form = decide(name, found, decimal, role in YES_OR_NO)
         except InvalidValue:
             if seen_all:
                 raise
         else:
             if seen_all or form.words or (form == PLAIN and decimal == "." and not form.doubt):
                 return form
-    return decide(name, _shapes(source, rows, role, rules, None), decimal, role == "observed")
+    return decide(name, _shapes(source, rows, role, rules, None), decimal, role in YES_OR_NO)
 
 
 def _shapes(source: Source, table: ir.Table, role: str, rules: Rules, first_rows: int | None) -> list[Shape]:

@@ -11,6 +11,7 @@ from truant.analysis.diagnosis import Warning
 from truant.analysis.weighted import ALL, POWERS, SEEN, SQUARES, TOTAL, WeightedSums
 from truant.errors import InvalidValue
 from truant.logs.filter import column_name
+from truant.logs.follow_ups import FOLLOWED_UP
 from truant.setting import Setting
 from truant.tables.request import Request
 from truant.text import named
@@ -84,7 +85,9 @@ def share_warnings(sums: WeightedSums | None, arms: Sequence[Any]) -> list[Warni
 
 def _cell(cell: dict[str, Any], power: int, setting: Setting) -> list[float]:
     whole = float(cell[f"weight_{power}"] or 0.0)
-    if setting.levels is None:
+    if cell.get(FOLLOWED_UP):  # missing at first, which is what the weighted estimates are about
+        found = dict.fromkeys((SEEN, TOTAL, SQUARES), 0.0)
+    elif setting.levels is None:
         names = {SEEN: "seen_weight", TOTAL: "weighted", SQUARES: "weighted_squares"}
         found = {place: float(cell[f"{name}_{power}"] or 0.0) for place, name in names.items()}
     else:

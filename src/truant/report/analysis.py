@@ -109,6 +109,7 @@ def methods_context(analysis: Analysis) -> dict[str, Any]:
         "level_percent": f"{100 * analysis.level:.4g}%",
         "control": analysis.control,
         "adaptive": analysis.collection.kind != "fixed",
+        "follow_ups": analysis.has_follow_ups,
     }
 
 
@@ -166,6 +167,16 @@ def _facts(analysis: Analysis) -> list[tuple[str, str]]:
         ("arms", f"{len(analysis.arms):,}"),
         ("outcomes missing", percent(missing_share(analysis))),
     ]
+    if analysis.has_follow_ups:
+        asked, answered = (
+            sum(getattr(arm, name) for arm in analysis.arms) for name in ("follow_ups", "answered")
+        )
+        all_answered = asked == answered
+        facts.append(
+            ("followed up", f"{asked:,}")
+            if all_answered
+            else ("follow-ups answered", f"{answered:,} of {asked:,}")
+        )
     if missing_mediators:
         facts.append(("mediators missing", percent(missing_mediators / pulls)))
     return [*facts, ("assumptions compared", f"{len(analysis.assumptions)}")]

@@ -11,6 +11,7 @@ from truant.analysis.words import (
     answer_rows,
     chance,
     data_answer,
+    follow_up_text,
     lift_text,
     p_value,
     percent,
@@ -33,13 +34,16 @@ def answers_table(analysis: Analysis, figures: Figures) -> Table | None:
 def values_table(analysis: Analysis, figures: Figures) -> Table:
     """Each arm's rows, missing share, naive mean, mean under each assumption, and worst case where it is known."""
     bounded = any(arm.bounds for arm in analysis.arms)
-    columns = ["arm", "rows", "missing", "naive", *analysis.assumptions, *(["worst case"] if bounded else [])]
+    asked = analysis.has_follow_ups
+    before = ["arm", "rows", "missing", *(["followed up"] if asked else [])]
+    columns = [*before, "naive", *analysis.assumptions, *(["worst case"] if bounded else [])]
     contest = len(analysis.arms) > 1
     remaining = [answer.assumption for answer in analysis.verdict.remaining]
     rows = []
     for arm in analysis.sorted_arms:
         good = _clear_winner(analysis, arm)
         cells = [Cell(arm.arm, good=good), Cell(f"{arm.pulls:,}"), Cell(percent(arm.missing_share))]
+        cells += [Cell(follow_up_text(arm))] if asked else []
         for name, interval in (("naive", arm.naive), *arm.estimates.items()):
             if interval is None:
                 cells.append(Cell(UNKNOWN))

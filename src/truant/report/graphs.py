@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from truant import registry
 from truant.analysis import Analysis, Labels
+from truant.analysis.estimates import FOLLOW_UP
 from truant.analysis.words import forbids_sentence
 from truant.spec import Spec
 from truant.text import visible
@@ -54,12 +55,12 @@ class Graph:
 
 
 def assumption_graphs(analysis: Analysis) -> list[Graph]:
-    """One for each assumption that states what it forbids."""
+    """One for each assumption that states what it forbids; `follow-up` forbids nothing, which is worth a graph."""
     found = []
     for name in analysis.assumptions:
         spec = Spec.parse(name)
         forbidden = registry.find("assumption", spec.name).build(**spec.parameters).forbids
-        if forbidden:
+        if forbidden or spec.name == FOLLOW_UP:
             found.append(graph(name, forbidden, analysis.labels, analysis.setting.mediators > 1))
     return found
 
@@ -80,7 +81,7 @@ def graph(name: str, forbidden: Iterable[Arrow], labels: Labels, has_mediator: b
         list(nodes.values()),
         [_arrow(nodes, arrow, arrow in barred) for arrow in arrows],
         caption,
-        f"Graph of {name}. Arrows: {drawn}. Forbidden: {crossed}.",
+        f"Graph of {name}. Arrows: {drawn}. Forbidden: {crossed or 'none'}.",
     )
 
 

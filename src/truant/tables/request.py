@@ -14,7 +14,7 @@ from truant.text import quoted
 
 MOST_CLASSES = 100
 MOST_OUTCOME_CLASSES = 10
-DIVIDING = ("by", "unit", "time", "probability")  # further columns that a request may name
+DIVIDING = ("by", "unit", "time", "probability", "followed_up")  # further columns that a request may name
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class Request:
     time: str | None = None  # when a row was
     cut_outcome: OutcomeCut | None = None
     probability: str | None = None  # with which the row's arm was chosen
+    followed_up: str | None = None  # true where the outcome was missing at first and then followed up
 
     def names(self) -> dict[str, str]:
         """Each column by the name that the queries use: arm, outcome, mediator_0, ..."""
@@ -87,8 +88,10 @@ def understand(
                 raise InvalidValue(f"{role} must be another column than arm and outcome, got {name!r}.")
     known = _known_outcomes(levels, range)
     cut = _outcome_cut(cut_outcome, known[0])
-    by, unit, time, probability = (dividing.get(role) for role in DIVIDING)
-    return Request(arm, outcome, mediators, observed, *known, by, unit, time, cut, probability)
+    if observed is not None and dividing.get("followed_up") == observed:
+        raise InvalidValue(f"followed_up must be another column than observed, got {observed!r}.")
+    by, unit, time, probability, followed_up = (dividing.get(role) for role in DIVIDING)
+    return Request(arm, outcome, mediators, observed, *known, by, unit, time, cut, probability, followed_up)
 
 
 def named_mediators(mediator: object) -> list[Any]:

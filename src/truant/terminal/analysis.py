@@ -19,6 +19,8 @@ from truant.analysis.words import (
     Figures,
     answer_sentences,
     by_code,
+    follow_up_text,
+    follow_ups_fact,
     leading_arms,
     lift_text,
     listed,
@@ -74,7 +76,8 @@ def _facts(analysis: Analysis) -> str:
     arms = "1 arm" if len(analysis.arms) == 1 else f"{len(analysis.arms):,} arms"
     rows = "1 row" if pulls == 1 else f"{pulls:,} rows"
     missing = percent(missing_share(analysis))
-    return f"{rows}, {arms}, {missing} of the outcomes missing; {100 * analysis.level:.4g}% intervals"
+    asked = f"; {follow_ups_fact(analysis)}" if analysis.has_follow_ups else ""
+    return f"{rows}, {arms}, {missing} of the outcomes missing{asked}; {100 * analysis.level:.4g}% intervals"
 
 
 def _left_out(arms: int) -> str:
@@ -99,8 +102,9 @@ def values_grid(analysis: Analysis, figures: Figures) -> Grid:
         if arm.bounds:
             low, high = figures.number(arm.bounds.low), figures.number(arm.bounds.high)
             values["worst case"] = Value(f"{low} to {high}")
-        rows.append(([arm.arm, f"{arm.pulls:,}", percent(arm.missing_share)], values))
-    return Grid(["arm", "rows", "missing"], rows)
+        followed_up = [follow_up_text(arm)] if analysis.has_follow_ups else []
+        rows.append(([arm.arm, f"{arm.pulls:,}", percent(arm.missing_share), *followed_up], values))
+    return Grid(["arm", "rows", "missing", *(["followed up"] if analysis.has_follow_ups else [])], rows)
 
 
 def _below(analysis: Analysis, figures: Figures) -> Iterator[RenderableType]:

@@ -8,6 +8,7 @@ from truant.analysis.words.figures import (
     listed,
     signed_percent,
 )
+from truant.analysis.words.follow_ups import follow_up_text, follow_ups_fact
 from truant.analysis.words.graphs import forbids_sentence
 from truant.analysis.words.groups import chances_sentence, group_rows
 from truant.analysis.words.rows import (
@@ -44,6 +45,8 @@ __all__ = [
     "data_answer",
     "direction_sentence",
     "drawn_sentence",
+    "follow_up_text",
+    "follow_ups_fact",
     "forbids_sentence",
     "group_rows",
     "leading_arms",

@@ -40,6 +40,8 @@ def standing(answer: Answer, analysis: Analysis) -> str:
     """What the data say of an assumption."""
     if answer.contradicted:
         return "contradicted"
+    if answer.assumption == analysis.verdict.evidence:
+        return "cannot be tested" if analysis.failures_ignored else "assumes nothing"
     if any(test.assumption == answer.assumption and test.could_contradict for test in analysis.tests):
         return "not contradicted"
     if any(item.assumption == answer.assumption for item in analysis.untestable):

@@ -12,6 +12,7 @@ from truant.analysis.shares import chance, percent
 from truant.analysis.verdict import LITTLE, Answer
 from truant.analysis.words.answers import loss_text
 from truant.analysis.words.figures import Figures, listed
+from truant.analysis.words.follow_ups import answers_text, arms_text, follow_up_sentences, rounded
 from truant.text import named, visible
 
 OWN = ("naive", "mcar", "mar")  # one number where there is no mediator
@@ -34,6 +35,8 @@ def settling_sentences(analysis: Analysis) -> list[str]:
     verdict = analysis.verdict
     if verdict.kind in ("clear", "equal"):
         return []
+    if verdict.evidence is not None and verdict.kind != "one-arm":
+        return follow_up_sentences(analysis)
     if verdict.kind == "one-arm":
         return ["Add rows of another arm."]
     if verdict.kind == "not-identified":
@@ -55,11 +58,11 @@ def settling_sentences(analysis: Analysis) -> list[str]:
         ]
     without = [arm.arm for arm in analysis.arms if any(map(_no_interval, arm.estimates.values()))]
     if without:
-        arms = f"{'arm' if len(without) == 1 else 'arms'} {listed(map(named, without))}"
-        return [f"Collect more outcomes of {arms}, or give the range or the levels of the outcome."]
+        return [
+            f"Collect more outcomes of {arms_text(without)}, or give the range or the levels of the outcome."
+        ]
     if verdict.doubtful_arms:
-        arms = f"{'arm' if len(verdict.doubtful_arms) == 1 else 'arms'} {listed(map(named, verdict.doubtful_arms))}"
-        return [f"Collect more outcomes of {arms}."]
+        return [f"Collect more outcomes of {arms_text(verdict.doubtful_arms)}."]
     return [_running(one, analysis) for one in verdict.more_rows if one.rows != 0]
 
 
@@ -70,6 +73,12 @@ def verdict_document(analysis: Analysis) -> dict[str, Any]:
 
 def _clear(analysis: Analysis) -> str:
     verdict = analysis.verdict
+    if verdict.by_follow_up:
+        proof = next(answer for answer in verdict.answers if answer.assumption == verdict.evidence)
+        return (
+            f"{named(verdict.arm)} is the clear winner, whatever the reason for missingness: it {_leads([proof])}, "
+            f"which rests on {answers_text(analysis)}{_if_like_answers(analysis)}."
+        )
     winner, leads = f"{named(verdict.arm)} is the clear winner", _leads(verdict.remaining)
     if verdict.by_bounds:
         return f"{winner}, whatever the missing outcomes were: it {leads}, and the worst-case bounds agree."
@@ -89,7 +98,10 @@ def _unsettled(analysis: Analysis) -> str:
     verdict = analysis.verdict
     sides = f"Not settled: {_sides(verdict.remaining)}."
     if verdict.doubtful_arms:
-        arms = f"{'arm' if len(verdict.doubtful_arms) == 1 else 'arms'} {listed(map(named, verdict.doubtful_arms))}"
+        arms = arms_text(verdict.doubtful_arms)
+        if verdict.evidence is not None:
+            few = f"The outcomes or the answers to follow-ups of {arms} are too few"
+            return f"{sides} {few}, or one or two of them decide the mean."
         return f"{sides} The outcomes of {arms} are too few, or one or two of them decide the mean."
     return f"{sides} A clear winner needs at least {100 * verdict.level:.4g}%."
 
@@ -155,9 +167,13 @@ def _remarks(analysis: Analysis) -> list[str]:
         remarks.append(f"If the rows with a missing outcome are left out, {named(naive)} leads instead.")
     beyond = [item.assumption for item in analysis.untestable]
     named_by = [answer.assumption for answer in verdict.remaining if answer.assumption in beyond]
-    if verdict.kind == "clear" and named_by and not verdict.by_bounds and verdict.missing_share > LITTLE:
+    certain = verdict.by_bounds or verdict.by_follow_up
+    if verdict.kind == "clear" and named_by and not certain and verdict.missing_share > LITTLE:
         remarks.append(f"The data cannot test {listed(named_by)}.")
-    if verdict.kind == "clear" and verdict.not_tried:
+    others = [] if not verdict.by_follow_up else [one for one in verdict.remaining if one.arm != verdict.arm]
+    if others:
+        remarks.append(f"{_sides(others)}, but this rests on an assumption.")
+    if verdict.kind == "clear" and verdict.not_tried and not verdict.by_follow_up:
         remarks.append(f"{listed(verdict.not_tried)} could not be used.")
     return remarks
 
@@ -201,7 +217,7 @@ def _running(needed: MoreRows, analysis: Analysis) -> str:
             f"Under {name}, no realistic number of rows of the same kind would make {arm} a clear winner if the "
             "estimates are right."
         )
-    rows = _rounded(needed.rows)
+    rows = rounded(needed.rows)
     share = needed.rows / sum(one.pulls for one in analysis.arms)
     times = f"{share:,.0f} times" if share >= 10 else f"{share:.2g} times" if share >= 1 else percent(share)
     more = f"{rows:,} more {'row' if rows == 1 else 'rows'} ({times} {'of ' if share < 1 else ''}the present number)"
@@ -211,10 +227,9 @@ def _running(needed: MoreRows, analysis: Analysis) -> str:
     )
 
 
-def _rounded(rows: int) -> int:
-    """To two digits: it is a guess."""
-    digits = max(len(str(rows)) - 2, 0)
-    return round(rows, -digits)
+def _if_like_answers(analysis: Analysis) -> str:
+    """The one condition of `follow-up`, where failed follow-ups were stated to be ignorable."""
+    return ", if the outcomes of failed follow-ups are like these" if analysis.failures_ignored else ""
 
 
 def _no_interval(estimate: Any) -> bool:

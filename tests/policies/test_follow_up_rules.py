@@ -19,9 +19,9 @@ from truant.policies import named
 from truant.policies.follow_up_rules import (
     FollowUps,
     expected_excess,
-    gap_to_others,
     has_value,
     is_close,
+    lead_over_others,
     rule_of,
 )
 
@@ -46,11 +46,11 @@ def test_expected_excess_is_the_integral():
         assert expected_excess(x) == pytest.approx(whole, rel=1e-6)
 
 
-def test_the_gap_is_to_the_best_of_the_others():
+def test_the_lead_is_over_the_best_of_the_others():
     described = np.zeros((3, DESCRIBED))
     described[:, MEAN] = 0.2, 0.9, 0.5
-    assert [gap_to_others(arm, described) for arm in range(3)] == pytest.approx([0.7, 0.4, 0.4])
-    assert gap_to_others(0, described[:1]) == np.inf
+    assert [lead_over_others(arm, described) for arm in range(3)] == pytest.approx([-0.7, 0.4, -0.4])
+    assert lead_over_others(0, described[:1]) == np.inf
 
 
 def test_a_follow_up_is_worth_less_with_cost_gap_time_and_answers():

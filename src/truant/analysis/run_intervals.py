@@ -46,4 +46,7 @@ def run_intervals(
             continue
         if own is not None:
             ends[:, arm] = estimate.at(own.root(-z)), estimate.at(own.root(z))
+            if setting.range_known:  # a few outcomes may leave next to nothing out
+                ends[0, arm] = max(ends[0, arm], min(setting.low, estimate.mean))
+                ends[1, arm] = min(ends[1, arm], max(setting.high, estimate.mean))
     return ends

@@ -15,6 +15,7 @@ import numpy as np
 
 from truant.assumptions.arm_tables import ArmTables
 from truant.assumptions.assumption import CONTRIBUTE, SCORE_ARM, Assumption, Curve, Estimate
+from truant.assumptions.borrowing import HALF_JUMP as PLAIN_HALF_JUMP
 from truant.assumptions.borrowing import MEAN as PLAIN_MEAN
 from truant.assumptions.borrowing import NOISES, VARIANCE, borrowing_curve, plain
 from truant.assumptions.borrowing import score_arm as score_cells
@@ -79,6 +80,7 @@ class FollowUp(Assumption):
             score_arm=score_arm,
             contribute=contribute,
             known=known,
+            first_pulls=FIRST_PULLS,
             pooled=inner.pooled + SPACE,
             follows_up=True,
         )
@@ -119,8 +121,9 @@ PLACE = BY_ROW + 2 * 2
 SPACE = 2 * COLUMNS
 
 # what a rule for follow-ups is told of an arm
-MEAN, SEEN_VARIANCE, MISSING_VARIANCE, FREEDOM, ANSWERED, ASKED, ARM_PULLS = range(7)
-DESCRIBED = 7
+MEAN, SEEN_VARIANCE, MISSING_VARIANCE, FREEDOM, HALF_JUMP, ANSWERED, ASKED, ARM_PULLS = range(8)
+DESCRIBED = 8
+FIRST_PULLS = 6  # of each arm: two low outcomes and none missing say nothing of what will be missing
 KNOWN = 50.0  # outcomes that an arm's estimate is taken to be worth, which says how far up `ucb` looks
 LENT = 2.0  # degrees of freedom of the missing outcomes' variance, before any is known
 
@@ -198,6 +201,10 @@ def describe(row: FloatArray, shared: FloatArray, parameters: FloatArray, out: F
     out[SEEN_VARIANCE] = max(found[VARIANCE] - part, 0.1 * found[VARIANCE])
     out[MISSING_VARIANCE] = part
     out[FREEDOM] = answered + LENT
+    # what may still jump among the missing, of all that may
+    thinnest = max(cells[0, PULLS] / (cells[0, OBSERVED] + 1.0), missing / (answered + 1.0))
+    own = (missing + 0.5) / (answered + 1.0)
+    out[HALF_JUMP] = found[PLAIN_HALF_JUMP] * min(1.0, own / max(thinnest, 1e-9))
     out[ANSWERED] = answered
     out[ASKED] = 0.0
     for m in range(row.shape[0] // 2, row.shape[0]):

@@ -147,4 +147,8 @@ def _together(
     if ends is not None:  # of an outcome with two levels, whose variance follows from the mean
         mean = min(max(mean, ends[0]), ends[1])
     together = (squares + n0 * apart**2).sum(), (cubes + 3 * apart * squares + n0 * apart**3).sum()
+    # r1 has an error of its own, as far as answers and missing outcomes are spread differently over the levels
+    weight = missing / missing.sum() - n0 / total
+    noise = np.divide(seen[2], (outcomes - 1) * outcomes, out=np.zeros_like(r1), where=outcomes > 1)
+    together = together[0] + float(weight**2 @ noise) * total * max(total - 1, 1.0), together[1]
     return Group(*(np.array([number]) for number in (missing.sum(), total, mean, *together)))

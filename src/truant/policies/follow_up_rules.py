@@ -13,10 +13,12 @@ from truant.assumptions.follow_up import (
     ARM_PULLS,
     ASKED,
     FREEDOM,
+    HALF_JUMP,
     MEAN,
     MISSING_VARIANCE,
     SEEN_VARIANCE,
 )
+from truant.assumptions.robust import width
 from truant.compile import hot, lean
 from truant.errors import InvalidValue, unknown
 from truant.setting import FloatArray, is_number, positive_number, share, whole_number
@@ -24,13 +26,10 @@ from truant.text import quoted
 
 SUCCESS, BUDGET, COST, HORIZON, OWN = range(5)  # what every rule is told, then a parameter of its own
 
-NARROW = 0.75  # of the gap to the next arm, within which the missing outcomes' share of the limits must come
-STAKE = (
-    0.03  # of what a wrong choice may cost in the rounds that are left, spent on an arm's follow-ups at most
-)
-SAFETY = (
-    10.0  # factor on the value of follow-ups: means of arms that were chosen for their means are too extreme
-)
+NARROW = 0.85  # of the gap to the next arm, within which the missing outcomes' share of the limits must come
+STAKE = 0.03  # of what such limits can cost in the rounds left, spent on an arm's follow-ups at most
+LOSS = 0.2  # of what an arm with a lower mean does cost in the rounds left, likewise
+SAFETY = 10.0  # times the value of follow-ups: means of arms that were chosen for them are too extreme
 
 # the rule that this one is compared with (`follow_up=threshold`)
 FIRST, CLOSE, PART = 10.0, 0.7, 0.1
@@ -127,13 +126,13 @@ def by_threshold(
 
 
 @lean
-def gap_to_others(arm: int, described: FloatArray) -> float:
-    """Distance of the arm's mean to the highest of the others."""
+def lead_over_others(arm: int, described: FloatArray) -> float:
+    """The arm's mean less the highest of the others."""
     best = -math.inf
     for a in range(described.shape[0]):
         if a != arm:
             best = max(best, described[a, MEAN])
-    return float(abs(described[arm, MEAN] - best))
+    return float(described[arm, MEAN] - best)
 
 
 @hot
@@ -150,8 +149,10 @@ def has_value(arm: int, t: int, rule: FloatArray, described: FloatArray) -> bool
     expected, kappa the cost of an answer and R the rounds that are left, a follow-up is worth its cost
 
     1. while n < log(pulls + 2), and n kappa is at most a tenth of R sqrt(u);
-    2. while W = sqrt(u log T) > NARROW D, the missing outcomes make most of the variance, and n kappa is at most
-       STAKE W R: an arm is chosen by its upper limit, and pulls alone would never narrow this one;
+    2. while W > NARROW D, the missing outcomes make most of the width, and n kappa is at most STAKE W R, or LOSS D R for
+       an arm whose mean is not the best: an arm is chosen by its upper limit, and pulls alone would never lower this one.
+       W is what the missing outcomes add to the limit at z^2 = log T: sqrt(u log T), more while few are known and where
+       a jump may be waiting among them;
     3. if for some k = 1, 2, 4, ... the value of k more answers is above k kappa: R m E[(Z - D/m)+] with m^2 =
        u k/(n + k), by which they will move the mean (knowledge gradient), times SAFETY; D/m with the heavier tail of
        an estimated variance.
@@ -160,12 +161,16 @@ def has_value(arm: int, t: int, rule: FloatArray, described: FloatArray) -> bool
     cost = rule[COST] / rule[SUCCESS]
     n = answers_expected(own, rule[SUCCESS])
     u = own[MISSING_VARIANCE] * (own[ANSWERED] + 1.0) / (n + 1.0)
-    gap = gap_to_others(arm, described)
+    lead = lead_over_others(arm, described)
+    gap = abs(lead)
     paid = (n + 1.0) * cost
     if n < math.log(own[ARM_PULLS] + 2.0) and paid <= 0.1 * left * math.sqrt(u):
         return True
-    reach = math.sqrt(u * math.log(rule[HORIZON]))
-    if reach > NARROW * gap and u >= own[SEEN_VARIANCE] and paid <= STAKE * reach * left:
+    z = math.sqrt(math.log(rule[HORIZON]))
+    jump = own[HALF_JUMP] * (own[ANSWERED] + 1.0) / (n + 1.0)
+    reach = width(z, u, own[FREEDOM] + 2.0, jump)
+    at_stake = max(STAKE * reach, -LOSS * lead) * left
+    if reach > NARROW * gap and reach * reach >= z * z * own[SEEN_VARIANCE] and paid <= at_stake:
         return True
     phi = own[FREEDOM] + 2.0
     more = 1.0
@@ -194,7 +199,7 @@ def is_close(arm: int, rule: FloatArray, described: FloatArray) -> bool:
     """n0 < 10, or W > .7 D where the missing part dominates; only while (n0 + 1) kappa <= .1 max(D, W) T."""
     own = described[arm]
     u = own[MISSING_VARIANCE] * (own[ANSWERED] + 1.0) / (own[ASKED] + 1.0)
-    gap, reach = gap_to_others(arm, described), math.sqrt(u * math.log(rule[HORIZON]))
+    gap, reach = abs(lead_over_others(arm, described)), math.sqrt(u * math.log(rule[HORIZON]))
     if (own[ASKED] + 1.0) * rule[COST] > PART * max(gap, reach) * rule[HORIZON]:
         return False
     return bool(own[ASKED] < FIRST or (reach > CLOSE * gap and u >= own[SEEN_VARIANCE]))

@@ -1,0 +1,207 @@
+"""Coverage of 95% intervals with follow-ups: a fixed number of them, or as many as a rule asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from research import SEED
+from research.markdown import plus_minus, standard_error, table, verdict, yes
+from research.sources import policy_modules, world_modules
+from research.validation.follow_up_intervals import chosen_follow_ups, fixed_follow_ups
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
+BAND = (0.93, 0.97)
+ERRORS = 3.0  # standard errors that the band allows for
+ANSWERS = (20, 50, 200)
+ROWS = (1000, 5000)
+SUCCESS = 0.7
+PLAIN = {
+    "mar-low": "the mediator",
+    "mnar-hidden": "the outcome",
+    "mediator-and-outcome": "mediator and outcome",
+}
+SKEWED = {"lognormal:K=3": "the mediator; skewed", "conversion": "the mediator; mostly 0, else skewed"}
+POLICY, COST, HORIZONS = "follow-up-ucb", 0.1, (2_000, 20_000)
+CHOSEN = (*PLAIN, "lognormal:K=3")
+WIDE = 10.0  # times the plain interval
+FEW = 20  # arms, below which a share is not judged
+
+Arms = Sequence[Sequence[Any]]  # the answers of each arm, by replication
+
+
+def section(bench: Workbench) -> list[str]:
+    replications, runs = bench.size(150, 4), bench.size(60, 3)
+    fixed = [
+        row
+        for world in PLAIN | SKEWED
+        for rows in ROWS
+        for row in fixed_rows(bench, world, rows, replications)
+    ]
+    failing = [row for world in PLAIN | SKEWED for row in failing_rows(bench, world, ROWS[0], replications)]
+    chosen = [
+        row for world in CHOSEN for horizon in HORIZONS for row in chosen_rows(bench, world, horizon, runs)
+    ]
+    return [
+        "## Coverage of 95% intervals with follow-ups",
+        f"`follow-up` in new instances of ten arms, {replications} in each row; so many random missing outcomes of "
+        "each arm are followed up. Share of the intervals that hold the true mean ± its standard error over "
+        "instances. *Warned*: `skewed` or `thin-cell`, which say that the interval may not hold. Coverage must be "
+        f"between {BAND[0]} and {BAND[1]}, up to {ERRORS:.0f} standard errors, for all intervals and, where "
+        f"outcomes are skewed, for those without a warning. {verdict([row[-1] for row in fixed], 'rows')}",
+        table(
+            (
+                "world",
+                "missing by",
+                "rows per arm",
+                "answers",
+                "all",
+                "without a warning",
+                "warned",
+                "agrees",
+            ),
+            fixed,
+        ),
+        "### Follow-ups that fail",
+        f"{1 - SUCCESS:.0%} of the follow-ups fail, whatever the outcome; {ROWS[0]:,} rows of each arm. "
+        "*Ignorable*: it is stated that failures are like the others, which is true here; judged as above. *Worst "
+        f"case*: failures may be anywhere in the range; it must cover at least {BAND[0]}, up to {ERRORS:.0f} "
+        f"standard errors. {verdict([row[-1] for row in failing], 'rows')}",
+        table(
+            (
+                *("world", "answers", "ignorable, all", "ignorable, without a warning", "warned"),
+                *("worst case", "agrees"),
+            ),
+            failing,
+        ),
+        "### Follow-ups chosen by a rule",
+        f"Runs of `{POLICY}` where a follow-up costs {COST:g}, {runs} in each row. *Plain* are intervals for a "
+        "fixed split; *calibrated* those of `simulate(intervals=True)`, by 200 replays of each run. Width: median "
+        f"ratio of the calibrated to the plain interval of an arm, and how many are more than {WIDE:.0f} times as "
+        "wide. *None*: arms without an estimate, and arms without a calibrated interval. A row agrees if the "
+        f"calibrated intervals of best and other arms are in the band, up to {ERRORS:.0f} standard errors. "
+        f"{verdict([row[-1] for row in chosen if row[-1]], 'rows')}",
+        table(
+            (
+                *("world", "rounds", "arms", "answers (median)", "plain", "calibrated", "width"),
+                *(f"above {WIDE:.0f} times", "none", "agrees"),
+            ),
+            chosen,
+        ),
+    ]
+
+
+def fixed_rows(bench: Workbench, world: str, rows: int, replications: int) -> list[list[str]]:
+    """One world with tables of one size."""
+    out = []
+    for answers in ANSWERS:
+        found = fixed(bench, world, rows, answers, 1.0, replications)
+        cells, agrees = coverages(found, world in SKEWED)
+        missing = {**PLAIN, **SKEWED}[world]
+        out.append([world, missing, f"{rows:,}", f"{answers}", *cells, yes(agrees)])
+    return out
+
+
+def failing_rows(bench: Workbench, world: str, rows: int, replications: int) -> list[list[str]]:
+    """One world in which follow-ups fail."""
+    out = []
+    for answers in ANSWERS:
+        found = fixed(bench, world, rows, answers, SUCCESS, replications)
+        ignorable = [[(warned, held) for warned, _, held in arms] for arms in found]
+        cells, agrees = coverages(ignorable, world in SKEWED)
+        worst, error = share([[held for _, held, _ in arms] for arms in found])
+        agrees = agrees and worst >= BAND[0] - ERRORS * error
+        out.append([world, f"{answers}", *cells, plus_minus(worst, error, 3), yes(agrees)])
+    return out
+
+
+def fixed(
+    bench: Workbench, world: str, rows: int, answers: int, success: float, replications: int
+) -> list[Arms]:
+    """What became of the intervals, kept."""
+    found: list[Arms] = bench.piece(
+        fixed_follow_ups,
+        world_modules(world),
+        world=world,
+        rows=rows,
+        answers=answers,
+        success=success,
+        replications=replications,
+    )
+    return found
+
+
+def coverages(found: Sequence[Arms], skewed: bool) -> tuple[list[str], bool]:
+    """Coverage of all intervals and of those without a warning, the share of warnings; whether they are in the band."""
+    everywhere = [[held for _, held in arms] for arms in found]
+    unwarned = [[held for warned, held in arms if not warned] for arms in found]
+    warned = np.mean([warned for arms in found for warned, _ in arms])
+    cells = [words(everywhere), words(unwarned), f"{warned:.1%}"]
+    return cells, in_band(unwarned if skewed else everywhere)
+
+
+def share(held: Sequence[Sequence[bool | None]]) -> tuple[float, float]:
+    """Share of the intervals that hold the truth, and its standard error over instances."""
+    known = [[one for one in arms if one is not None] for arms in held]
+    sizes = np.array([len(arms) for arms in known], np.float64)
+    sums = np.array([sum(arms) for arms in known], np.float64)
+    mean = sums.sum() / max(sizes.sum(), 1.0)
+    return float(mean), float(standard_error(sums - mean * sizes) / max(sizes.mean(), 1e-12))
+
+
+def words(held: Sequence[Sequence[bool | None]]) -> str:
+    """A coverage with its error."""
+    return plus_minus(*share(held), 3) if _number(held) >= FEW else "-"
+
+
+def in_band(held: Sequence[Sequence[bool | None]]) -> bool:
+    """Whether a coverage is in the band, up to some standard errors; too few are not judged."""
+    if _number(held) < FEW:
+        return True
+    mean, error = share(held)
+    edge = BAND[1] * (1 - BAND[1]) / _number(held)  # where all hold, they do not say how uncertain that is
+    error = max(error, float(np.sqrt(edge)))
+    return BAND[0] - ERRORS * error <= mean <= BAND[1] + ERRORS * error
+
+
+def _number(held: Sequence[Sequence[bool | None]]) -> int:
+    return sum(one is not None for arms in held for one in arms)
+
+
+def chosen_rows(bench: Workbench, world: str, horizon: int, runs: int) -> list[list[str]]:
+    """Best and other arms at the end of runs."""
+    found = bench.piece(
+        chosen_follow_ups,
+        policy_modules(POLICY) | world_modules(world),
+        world=world,
+        policy=POLICY,
+        horizon=bench.size(horizon, horizon // 10),
+        runs=runs,
+        cost=COST,
+        seed=SEED,
+    )
+    rows = []
+    for which, name in (("best", "best"), ("others", "others")):
+        arms = [[arm for arm in run[which] if arm is not None] for run in found]
+        refused = sum(arm is None for run in found for arm in run[which])
+        plain, calibrated = ([[arm[k] for arm in run] for run in arms] for k in (0, 1))
+        widths = [arm[2] for run in arms for arm in run if arm[2] is not None]
+        without = sum(arm[1] is None for run in arms for arm in run)
+        rows.append(
+            [
+                *((world, f"{horizon:,}") if which == "best" else ("", "")),
+                name,
+                f"{np.median([arm[3] for run in arms for arm in run]):.0f}",
+                words(plain),
+                words(calibrated),
+                f"{np.median(widths):.2f}" if widths else "-",
+                f"{np.mean(np.array(widths) > WIDE):.1%}" if widths else "-",
+                f"{refused} + {without}",
+                yes(in_band(calibrated)),
+            ]
+        )
+    return rows

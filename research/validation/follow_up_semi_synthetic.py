@@ -1,0 +1,137 @@
+"""Semi-synthetic truth where every assumption is wrong: what follow-ups of a random few make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from research.markdown import plus_minus, standard_error, table, verdict, yes
+from research.sources import assumption_modules
+from research.validation.complete_data import NAMES, complete
+from research.validation.coverage import BAND
+from research.validation.follow_up_deletions import (
+    ASSUMPTIONS,
+    FOLLOW_UP,
+    HIDDEN,
+    NOTHING,
+    SEEN,
+    given_back,
+)
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
+GIVEN_BACK = (50, 100, 200)  # of each arm, if so many are missing
+WRONG = 0.05  # share of tables in which `follow-up` may be clear about a wrong arm
+ERRORS = 3.0
+
+Found = Sequence[dict[str, Any]]  # of each table, by the number that was given back
+
+
+def section(bench: Workbench) -> list[str]:
+    replications = bench.size(80, 6)
+    rows, verdicts = [], []
+    for name in NAMES:
+        found = bench.piece(
+            given_back,
+            assumption_modules(*ASSUMPTIONS, FOLLOW_UP),
+            name=name,
+            numbers=[NOTHING, *GIVEN_BACK],
+            replications=replications,
+        )
+        rows += [
+            row(name, assumption, number, found)
+            for number in (NOTHING, *GIVEN_BACK)
+            for assumption in (ASSUMPTIONS if number == NOTHING else (FOLLOW_UP,))
+        ]
+        verdicts += [verdict_row(name, number, found) for number in (NOTHING, *GIVEN_BACK)]
+    judged = [cells[-1] for cells in rows + verdicts if cells[-1] != "-"]
+    return [
+        "## Semi-synthetic truth: some of the deleted outcomes are given back",
+        f"The complete tables of the section on deleted outcomes, resampled {replications} times. The outcomes of "
+        "the second best arm that are not above what its mediator promises are hidden, those of the other arms "
+        "that are not below it (outcome and mediator in classes, from the worst to the best): a hidden outcome is "
+        f"observed with probability {HIDDEN:g}, any other with {SEEN:g}. So missingness depends on mediator and "
+        "outcome together, no assumption holds, and dropping rows prefers the second best arm. Then a random few "
+        "of the missing outcomes of each arm are given back, as follow-ups would: "
+        f"{', '.join(map(str, GIVEN_BACK))}, or all if fewer are missing.",
+        "*Clear*: the probability to be the best arm is at least .95 under the assumption. *Contradicted*: a test "
+        "of the assumption has p < .05. Coverage is that of 95% intervals of all arms, with its standard error. A "
+        f"row of `{FOLLOW_UP}` agrees if its coverage is at most .03 from the nominal .95 and it is clear about a "
+        f"wrong arm in at most {WRONG:.0%} of the tables, both up to {ERRORS:.0f} standard errors.",
+        table(
+            (
+                *("data", "given back per arm", "assumption", "clear, best arm", "clear, wrong arm"),
+                *("contradicted", "coverage, all arms", "agrees"),
+            ),
+            rows,
+        ),
+        "The verdict of the same tables on all assumptions together, which prefers follow-ups to assumptions. It "
+        f"agrees if it is clear about a wrong arm in at most {WRONG:.0%} of the tables that have follow-ups, up to "
+        f"{ERRORS:.0f} standard errors. {verdict(judged, 'rows of both tables')}",
+        table(
+            ("data", "given back per arm", "clear, best arm", "clear, wrong arm", "other", "agrees"), verdicts
+        ),
+    ]
+
+
+def row(name: str, assumption: str, number: int, found: Found) -> list[str]:
+    """One assumption, with so many outcomes given back."""
+    words = [name, numbers(name, number, found), f"`{assumption}`"]
+    all_answers = [one[str(number)]["answers"].get(assumption) for one in found]
+    answers = [answer for answer in all_answers if answer is not None]
+    if not answers:
+        return [*words, "-", "-", "-", "-", "-"]
+    clear, right = (np.array([answer[key] for answer in answers]) for key in ("clear", "right"))
+    held = np.array([np.mean(answer["held"]) for answer in answers])
+    coverage = float(held.mean()), standard_error(held)
+    agrees = "-"
+    if assumption == FOLLOW_UP:
+        intervals = sum(len(answer["held"]) for answer in answers)
+        agrees = yes(near_nominal(*coverage, intervals) and rare(clear & ~right))
+    return [
+        *words,
+        shown(clear & right),
+        shown(clear & ~right),
+        f"{np.mean([answer['contradicted'] for answer in answers]):.0%}",
+        plus_minus(*coverage, 3),
+        agrees,
+    ]
+
+
+def verdict_row(name: str, number: int, found: Found) -> list[str]:
+    """The verdict, with so many outcomes given back."""
+    clear = np.array([one[str(number)]["kind"] == "clear" for one in found])
+    right = np.array([one[str(number)]["right"] for one in found])
+    agrees = "-" if number == NOTHING else yes(rare(clear & ~right))
+    return [
+        name,
+        numbers(name, number, found),
+        *map(shown, (clear & right, clear & ~right, ~clear)),
+        agrees,
+    ]
+
+
+def numbers(name: str, number: int, found: Found) -> str:
+    """How many were asked for and, if that is fewer on average, how many there were."""
+    each = np.mean([one[str(number)]["follow_ups"] for one in found]) / len(complete(name).labels.arms)
+    return f"{number}" if number == NOTHING or round(each) == number else f"{number} ({each:.0f} on average)"
+
+
+def shown(share: Any) -> str:
+    """A share with its standard error."""
+    return plus_minus(float(np.mean(share)), standard_error(share), 2)
+
+
+def rare(wrong: Any) -> bool:
+    """Whether errors are as rare as they must be."""
+    allowed = ERRORS * np.sqrt(WRONG * (1 - WRONG) / len(wrong))
+    return bool(np.mean(wrong) <= WRONG + allowed)
+
+
+def near_nominal(share: float, error: float, intervals: int) -> bool:
+    """Whether the coverage of so many intervals is near .95."""
+    error = max(error, float(np.sqrt(0.95 * 0.05 / intervals)))  # all may hold
+    return BAND[0] - ERRORS * error <= share <= BAND[1] + ERRORS * error

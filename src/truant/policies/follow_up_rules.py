@@ -149,9 +149,9 @@ def has_value(arm: int, t: int, rule: FloatArray, described: FloatArray) -> bool
     expected, kappa the cost of an answer and R the rounds that are left, a follow-up is worth its cost
 
     1. while n < log(pulls + 2), and n kappa is at most a tenth of R sqrt(u);
-    2. while W > NARROW D, the missing outcomes make most of the width, and n kappa is at most STAKE W R, or LOSS D R for
-       an arm whose mean is not the best: an arm is chosen by its upper limit, and pulls alone would never lower this one.
-       W is what the missing outcomes add to the limit at z^2 = log T: sqrt(u log T), more while few are known and where
+    2. while W > NARROW D, the missing outcomes make most of the width, and n kappa is at most STAKE W R, or LOSS D R
+       for an arm whose mean is not the best: an arm is chosen by its upper limit, and pulls alone would never lower
+       this one. W is what the missing outcomes add to the limit at z^2 = log T: sqrt(u log T), more while few are known and where
        a jump may be waiting among them;
     3. if for some k = 1, 2, 4, ... the value of k more answers is above k kappa: R m E[(Z - D/m)+] with m^2 =
        u k/(n + k), by which they will move the mean (knowledge gradient), times SAFETY; D/m with the heavier tail of

@@ -198,15 +198,11 @@ class Counts:
         outcomes: npt.ArrayLike,
         followed_up: npt.ArrayLike,
     ) -> Counts:
-        marked, a, m, y = (
-            np.asarray(followed_up),
-            np.asarray(arms),
-            np.asarray(mediators),
-            np.asarray(outcomes),
-        )
+        marked, a, m = (np.asarray(column) for column in (followed_up, arms, mediators))
+        y = outcome_column(outcomes)
         if marked.dtype != np.bool_ or marked.shape != y.shape:
             raise InvalidValue("followed_up must be true or false for each pull.")
-        counts = cls.fold(setting, a, m, np.where(marked, np.nan, y.astype(np.float64)))
+        counts = cls.fold(setting, a, m, np.where(marked, np.nan, y))
         if marked.any():
             counts.followed_up = cls.fold(setting, a[marked], m[marked], y[marked]).table
         return counts

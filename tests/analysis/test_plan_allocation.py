@@ -83,4 +83,4 @@ def test_within_an_arm_by_neyman():
 
 def test_arms_that_cannot_be_the_best_get_the_least():
     cells = plan_cells(*counts([[90, 30]] * 3, arms=3))
-    assert allocate(cells, 100, np.array([1.0, 1.0, 0.0])).sum(axis=1)[2] == 5
+    assert allocate(cells, 100, np.array([1.0, 1.0, 0.0])).sum(axis=1)[2] == 10

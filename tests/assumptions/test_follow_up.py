@@ -192,3 +192,20 @@ def test_follow_up_differs_from_mar_where_mar_is_wrong_and_not_where_it_holds():
     away = [abs(Mar().estimate(counts, arm, wrong.setting).mean - wrong.means[arm]) for arm in range(10)]
     near = [abs(FollowUp().estimate(counts, arm, wrong.setting).mean - wrong.means[arm]) for arm in range(10)]
     assert np.mean(near) < 0.2 * np.mean(away)
+
+
+def test_equal_answers_are_no_certainty():
+    """Fifteen answers that are all 0 do not tell that missing outcomes are all 0."""
+    rng = np.random.default_rng(7)
+    y = np.where(rng.random(200) < 0.2, rng.exponential(5.0, 200), 0.0).clip(0, 10)
+    marked = np.zeros(600, bool)
+    marked[200:215] = True
+    outcomes = np.concatenate([y, np.zeros(15), np.full(385, np.nan)])
+    one = Setting(arms=1, mediators=1, low=0, high=10)
+    counts = Counts.fold(one, np.zeros(600, int), np.zeros(600, int), outcomes, followed_up=marked)
+    estimate = FollowUp().estimate(counts, 0, one)
+    low, high = estimate.interval()
+    error = (400 / 600) * y.std(ddof=1) / 15**0.5
+    assert high - low > 2 * 1.96 * error
+    codes = [concern.code for concern in FollowUp().concerns(counts, 0, one)]
+    assert "thin-cell" in codes

@@ -131,7 +131,7 @@ REFUSED = [
     (
         {"followed_up": "seen", "observed": "seen"},
         InvalidValue,
-        "followed_up must be another column than observed",
+        "followed_up must be a column of its own",
     ),
     (
         {"followed_up": "how"},

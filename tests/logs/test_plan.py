@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import truant
 from truant.cli import cli
-from truant.errors import TruantError
+from truant.errors import InvalidValue, TruantError
 from truant.logs.plan_rows import MissingRows, drawn
 
 COLUMNS = {"arm": "mail", "outcome": "spent", "mediator": "opened"}
@@ -261,3 +261,27 @@ def test_rows_of_several_files_need_a_name(visits, tmp_path):
     with pytest.raises(TruantError, match="Rows of several files have no numbers in common"):
         truant.plan("visits*.csv", **COLUMNS)
     assert truant.plan("visits*.csv", **COLUMNS, id="customer", budget=30).rows().num_rows == 30
+
+
+def test_outcomes_without_spread_and_odd_options_are_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "visits.csv", [(str(i), "ab"[i % 2], "n", "" if i % 4 < 2 else "3") for i in range(80)])
+    with pytest.raises(InvalidValue, match="All observed outcomes of an arm are equal"):
+        truant.plan("visits.csv", arm="mail", outcome="spent", range=(0, 10))
+    with pytest.raises(InvalidValue, match="differ must be at most 10 standard deviations"):
+        truant.plan("visits.csv", arm="mail", outcome="spent", range=(0, 10), differ=1e300)
+
+
+def test_an_arm_gets_ten_follow_ups_since_no_winner_is_clear_with_fewer(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    rows = [
+        (str(i), "ab"[i % 2], "n", "" if rng.random() < 0.5 else f"{5 + 2 * (i % 2) + rng.normal():.4f}")
+        for i in range(400)
+    ]
+    write(tmp_path / "visits.csv", rows)
+    plan = truant.plan("visits.csv", arm="mail", outcome="spent")
+    assert plan.kind == "reached"
+    assert min(plan.plan.by_arm().values()) >= 10
+    small = truant.plan("visits.csv", arm="mail", outcome="spent", budget=12)
+    assert max(small.chances.values()) == 0.0

@@ -430,7 +430,7 @@ def _few_outcomes(arm: Arm, part: str) -> bool:
     """Whether a mean rests on few outcomes; with follow-ups, that of its missing outcomes on few answers."""
     if part != FOLLOW_UP:
         return arm.observed < FEW_OUTCOMES
-    few_answers = arm.missing_share > 0 and arm.answered < FEW_OUTCOMES
+    few_answers = arm.answered < min(FEW_OUTCOMES, arm.pulls - arm.observed)
     return few_answers or arm.observed + arm.answered < FEW_OUTCOMES
 
 

@@ -35,6 +35,7 @@ from truant.setting import FloatArray, Setting, as_float, is_number, positive_nu
 from truant.text import named, quoted
 
 ALIKE, DIFFER = "alike", "differ"
+MOST_DIFFERENT = 10  # standard deviations
 SCENARIOS = (ALIKE, DIFFER)
 CHANCE, DIFFERENCE = 0.8, 0.5
 CURVE_POINTS = 16
@@ -70,7 +71,10 @@ class PlanOptions:
                 raise InvalidValue(
                     f"{name} must be {'at least 0.5' if least else 'above 0'} and below 1, got {quoted(value)}."
                 )
-        positive_number("differ", self.differ)
+        if positive_number("differ", self.differ) > MOST_DIFFERENT:
+            raise InvalidValue(
+                f"differ must be at most {MOST_DIFFERENT} standard deviations, got {self.differ:g}."
+            )
         if not is_number(self.success) or not 0 < as_float(self.success) <= 1:
             raise InvalidValue(f"success must be above 0 and at most 1, got {quoted(self.success)}.")
         if self.budget is not None:
@@ -191,6 +195,11 @@ class Search:
     def __init__(self, cells: PlanCells, options: PlanOptions) -> None:
         self.cells, self.options = cells, options
         self.draws = Draws.of(cells)
+        if not cells.outcome_sd > 0:
+            raise InvalidValue(
+                "All observed outcomes of an arm are equal, so that nobody can say how many follow-ups would be "
+                "enough; follow up ten of each arm first, and plan again with --followed-up."
+            )
         spread = options.differ * cells.outcome_sd
         self.missing = {
             name: missing_means(cells, self.draws, differ)
@@ -219,8 +228,11 @@ class Search:
             return PlanPoint(number, dict.fromkeys(SCENARIOS, known))
         if number not in self.points:
             answers = self.answers(number)
+            few = number < self.least  # an analysis would call no winner clear
             chances = {
-                name: clear_probability(self.cells, self.draws, found, answers, self.options.level)
+                name: 0.0
+                if few
+                else clear_probability(self.cells, self.draws, found, answers, self.options.level)
                 for name, found in self.missing.items()
             }
             self.points[number] = PlanPoint(number, chances)

@@ -16,11 +16,12 @@ from truant.assumptions.follow_up_cells import THIN
 from truant.setting import FloatArray
 
 Whole = npt.NDArray[np.int64]
+LEAST_ANSWERS = 10  # of an arm with as many missing outcomes, below which an analysis calls no winner clear
 
 
 def least_follow_ups(cells: PlanCells, success: float) -> Whole:
-    """Of each arm, so many that about THIN answers come, or as many as there are."""
-    wanted = np.ceil(np.maximum(THIN - cells.answered.sum(axis=1), 0.0) / success - 1e-9)
+    """Of each arm, so many that about LEAST_ANSWERS come, or as many as there are."""
+    wanted = np.ceil(np.maximum(LEAST_ANSWERS - cells.answered.sum(axis=1), 0.0) / success - 1e-9)
     least: Whole = np.minimum(wanted, cells.available.sum(axis=1)).astype(np.int64)
     return least
 

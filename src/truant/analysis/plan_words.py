@@ -68,6 +68,12 @@ def _promise(plan: FollowUpPlan) -> str:
     )
 
 
+def _in_deviations(plan: FollowUpPlan) -> str:
+    if not plan.outcome_sd > 0 or plan.smallest_difference is None:
+        return ""
+    return f" ({plan.smallest_difference / plan.outcome_sd:.2g} standard deviations of an outcome)"
+
+
 def _follow_ups(number: int) -> str:
     return "Follow up 1" if number == 1 else f"Follow up {number:,}"
 
@@ -118,9 +124,8 @@ def plan_notes(plan: FollowUpPlan) -> list[str]:
         )
     if plan.smallest_difference is not None:
         notes.append(
-            f"A difference of {plan.smallest_difference:.3g} between the two leading arms ("
-            f"{plan.smallest_difference / plan.outcome_sd:.2g} standard deviations of an outcome) becomes clear "
-            f"with a probability of {100 * options.chance:.4g}%."
+            f"A difference of {plan.smallest_difference:.3g} between the two leading arms{_in_deviations(plan)} "
+            f"becomes clear with a probability of {100 * options.chance:.4g}%."
         )
     if plan.kind != "settled":
         notes.append(

@@ -23,7 +23,7 @@ from truant.assumptions.cell_noise import BY_ROW
 from truant.assumptions.cell_noise import contribute as contribute_cells
 from truant.assumptions.cells import Cells
 from truant.assumptions.evidence import Concern, NoTest
-from truant.assumptions.follow_up_cells import cells_of, failure_concern
+from truant.assumptions.follow_up_cells import cells_of, equal_answers_concern, failure_concern
 from truant.assumptions.robust import pseudo_observations
 from truant.compile import heavy, hot, lean
 from truant.compile.kinds import NOTHING, TABLE, VECTOR
@@ -92,6 +92,7 @@ class FollowUp(Assumption):
     def concerns(self, counts: Counts, arm: int, setting: Setting) -> list[Concern]:
         """As those of `mar` over these cells, and follow-ups that failed."""
         found = self._cells(counts, arm, setting).concerns()
+        found += equal_answers_concern(counts.followed_up_row(arm), setting)
         failed = int(counts.follow_ups[arm] - counts.answered[arm])
         if failed:
             found = [one for one in found if one.code != "empty-cell"]

@@ -39,7 +39,7 @@ def cells_of(counts: Counts, arm: int, setting: Setting, ignore_failures: bool) 
     table, block = counts.real_row(arm), counts.followed_up_row(arm)
     missing = table[:, PULLS] - table[:, OBSERVED]
     _need_answers(missing, block, arm)
-    seen, later = moments_within(table), moments_within(block)
+    seen, later = moments_within(table), _with_spread(moments_within(block), table)
     thin = _thin(missing, later[0])
     own = (missing > 0) & ~thin
     groups = [
@@ -78,6 +78,28 @@ def failure_concern(failed: int, asked: int, failures: str) -> Concern:
         "so: --failed-follow-ups ignorable."
     )
     return Concern("failed-follow-ups", text, failed / asked, rank=1)
+
+
+def equal_answers_concern(block: FloatArray, setting: Setting) -> list[Concern]:
+    """Answers that are all equal tell nothing of how much missing outcomes vary; of two levels, the mean tells it."""
+    answers = block[:, OBSERVED].sum()
+    together = block.sum(axis=0, keepdims=True)
+    if setting.outcomes == 2 or answers < 2 or moments_within(together)[2][0] > 0:
+        return []
+    text = (
+        f"In {{arm}}, all {answers:,.0f} outcomes that follow-ups brought are equal, so they do not tell how much its "
+        "missing outcomes vary; the interval takes them to vary as much as the observed ones: follow up more."
+    )
+    return [Concern("thin-cell", text, float(answers))]
+
+
+def _with_spread(later: tuple[FloatArray, ...], table: FloatArray) -> tuple[FloatArray, ...]:
+    """Answers of a level that are all equal have the variance of all outcomes seen at once, not none."""
+    n0, means, squares, cubes = later
+    n, _, spread, _ = moments_within(table.sum(axis=0, keepdims=True))
+    variance = float(spread[0] / (n[0] - 1)) if n[0] > 1 else 0.0
+    alike = (n0 > 0) & (squares == 0)
+    return n0, means, np.where(alike, np.maximum(n0 - 1, 0.0) * variance, squares), cubes
 
 
 def _need_answers(missing: FloatArray, block: FloatArray, arm: int) -> None:

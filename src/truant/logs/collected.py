@@ -99,4 +99,9 @@ def _policy(collected_by: object, horizon: object, replays: object) -> tuple[Pol
     if horizon is None:
         raise InvalidValue("collected_by needs the horizon that the policy was told, a number of rows.")
     policy = collected_by if isinstance(collected_by, Policy) else named(collected_by)
+    if policy.follow_up is not None:
+        raise InvalidValue(
+            f"Policy {policy.name!r} follows up missing outcomes, so that it cannot be replayed from a log; say "
+            "collected='adaptive' (--collected adaptive) instead."
+        )
     return policy, whole_number("horizon", horizon, at_least=1), count

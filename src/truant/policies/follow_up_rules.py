@@ -47,7 +47,7 @@ class FollowUps:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", positive_number("follow_up_cost", self.cost, or_zero=True))
-        if not share("follow_up_success", self.success) > 0:
+        if not is_number(self.success) or not 0 < self.success <= 1:
             raise InvalidValue(f"follow_up_success must be in (0, 1], got {self.success}.")
 
 
@@ -151,8 +151,8 @@ def has_value(arm: int, t: int, rule: FloatArray, described: FloatArray) -> bool
     1. while n < log(pulls + 2), and n kappa is at most a tenth of R sqrt(u);
     2. while W > NARROW D, the missing outcomes make most of the width, and n kappa is at most STAKE W R, or LOSS D R
        for an arm whose mean is not the best: an arm is chosen by its upper limit, and pulls alone would never lower
-       this one. W is what the missing outcomes add to the limit at z^2 = log T: sqrt(u log T), more while few are known and where
-       a jump may be waiting among them;
+       this one. W is what the missing outcomes add to the limit at z^2 = log T: sqrt(u log T), more while few are
+       known and where a jump may be waiting among them;
     3. if for some k = 1, 2, 4, ... the value of k more answers is above k kappa: R m E[(Z - D/m)+] with m^2 =
        u k/(n + k), by which they will move the mean (knowledge gradient), times SAFETY; D/m with the heavier tail of
        an estimated variance.

@@ -88,8 +88,10 @@ def understand(
                 raise InvalidValue(f"{role} must be another column than arm and outcome, got {name!r}.")
     known = _known_outcomes(levels, range)
     cut = _outcome_cut(cut_outcome, known[0])
-    if observed is not None and dividing.get("followed_up") == observed:
-        raise InvalidValue(f"followed_up must be another column than observed, got {observed!r}.")
+    marks = dividing.get("followed_up")
+    others = {name for role, name in dividing.items() if role != "followed_up"}
+    if marks is not None and marks in {observed, *others, *(found.column for found in mediators)}:
+        raise InvalidValue(f"followed_up must be a column of its own, got {marks!r}, which is named already.")
     by, unit, time, probability, followed_up = (dividing.get(role) for role in DIVIDING)
     return Request(arm, outcome, mediators, observed, *known, by, unit, time, cut, probability, followed_up)
 

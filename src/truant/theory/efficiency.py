@@ -41,7 +41,8 @@ def follow_up_total_cost(world: World, horizon: int, cost: float) -> float:
     N pulls and n follow-ups give an arm's mean with variance A/N + B/n, where A = E[Var(Y|M,O); seen] + Var(E[Y|M,O])
     and B = (P(missing) x the mean standard deviation of missing outcomes within mediator levels)^2. It must come down
     to gap^2/(2 log T); the cheapest way costs 2 log T/gap^2 (sqrt(gap A) + sqrt(cost B))^2, or, where that would take
-    more follow-ups than outcomes are missing, 2 log T/gap^2 (gap + cost P(missing)) V with V of everything seen.
+    more follow-ups than outcomes are missing, 2 log T/gap^2 (gap + cost P(missing)) V with V of everything seen; and
+    never more than T gap, for each worse arm.
 
     Parameters
     ----------
@@ -58,9 +59,10 @@ def follow_up_total_cost(world: World, horizon: int, cost: float) -> float:
             continue
         once = 2 * np.log(T) / gap**2
         if B > 0 and price * A * missing**2 < gap * B:  # n/N = sqrt(gap B/(cost A)) > P(missing)
-            total += once * (gap + price * missing) * (A + B / missing)
+            mix = once * (gap + price * missing) * (A + B / missing)
         else:
-            total += once * (np.sqrt(gap * A) + np.sqrt(price * B)) ** 2
+            mix = once * (np.sqrt(gap * A) + np.sqrt(price * B)) ** 2
+        total += min(mix, T * gap)  # always pulling the arm costs no more
     return float(total)
 
 

@@ -107,3 +107,10 @@ def test_names_and_refusals():
     for wrong in ({"cost": -1.0}, {"cost": float("nan")}, {"cost": 1.0, "success": 0.0}):
         with pytest.raises(InvalidValue):
             FollowUps(**wrong)
+
+
+def test_more_is_spent_on_an_arm_that_is_behind_and_is_pulled_all_the_same():
+    """Its pulls cost the gap; a leader's limits only may cost something."""
+    described = arms(gap=0.01, answered=999, asked=999, missing=1e-5, seen=1e-7)
+    assert has_value(1, 10_000, rule(0.1), described)
+    assert not has_value(0, 10_000, rule(0.1), described)

@@ -87,7 +87,12 @@ class FollowUp(Assumption):
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """Sum over levels of p_m [gamma_m r1_m + (1 - gamma_m) r0_m]: the cells seen at once and missing at first."""
-        return self._cells(counts, arm, setting).plug_in()
+        estimate = self._cells(counts, arm, setting).plug_in()
+        if self.failures == "ignorable" or counts.follow_ups[arm] == counts.answered[arm]:
+            return estimate
+        # the best guess is that failures are like the answers; the limits allow for the worst
+        mean = cells_of(counts, arm, setting, ignore_failures=True).plug_in().mean
+        return Estimate(mean, lambda z: estimate.at(z) if z else mean)
 
     def concerns(self, counts: Counts, arm: int, setting: Setting) -> list[Concern]:
         """As those of `mar` over these cells, and follow-ups that failed."""

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -167,10 +166,16 @@ def test_the_table_that_was_read_is_never_written(visits):
     assert visits.read_bytes() == before
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_is_not_writable(visits, tmp_path):
-    (tmp_path / "closed").mkdir(mode=0o500)
-    assert "not writable" in run(*ARGUMENTS, "--out", "closed/list.csv").output
+@pytest.mark.parametrize(
+    ("place", "sentence"),
+    [("nowhere/list.csv", "does not exist; make it first."), ("visits.csv/list.csv", "is no folder")],
+)
+def test_a_list_that_cannot_be_written_is_refused_before_the_work(visits, place, sentence):
+    before = visits.read_bytes()
+    done = run(*ARGUMENTS, "--out", place)
+    assert done.exit_code == 2
+    assert sentence in done.output
+    assert visits.read_bytes() == before
 
 
 def test_a_mean_that_is_to_be_low(visits):

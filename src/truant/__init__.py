@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from truant.errors import TruantError
     from truant.lab.result import Simulation
     from truant.lab.simulate import simulate
+    from truant.live.experiment import Experiment
+    from truant.live.times import ManualClock
     from truant.logs.analyze import analyze
     from truant.logs.plan import plan
     from truant.policies import Policy
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Counts",
     "Decider",
+    "Experiment",
+    "ManualClock",
     "Policy",
     "Setting",
     "Simulation",
@@ -47,6 +51,8 @@ __all__ = [
 _PLACES = {
     "Counts": ("truant.counts", "Counts"),
     "Decider": ("truant.policies.decider", "Decider"),
+    "Experiment": ("truant.live.experiment", "Experiment"),
+    "ManualClock": ("truant.live.times", "ManualClock"),
     "Policy": ("truant.policies", "Policy"),
     "Setting": ("truant.setting", "Setting"),
     "Simulation": ("truant.lab.result", "Simulation"),

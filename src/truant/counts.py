@@ -158,7 +158,12 @@ class Counts:
         if followed_up is not None:
             return cls._with_followed_up(setting, arms, mediators, outcomes, followed_up)
         counts = cls.empty(setting)
-        n, rows, width = counts.table.shape
+        counts.extend(arms, mediators, outcomes)
+        return counts
+
+    def extend(self, arms: npt.ArrayLike, mediators: npt.ArrayLike, outcomes: npt.ArrayLike) -> None:
+        """Add whole columns of pulls, in place, as `fold` reads them; to the last bit as if one by one."""
+        n, rows, _ = self.table.shape
         a = code_column("arm", arms, 0, n)
         m = code_column("mediator", mediators, -1, rows - 1)
         m = np.where(m < 0, rows - 1, m)
@@ -171,23 +176,23 @@ class Counts:
             raise InvalidValue(
                 f"Outcomes must be missing or within ±{LARGEST_OUTCOME:g}, got one that is not."
             )
-        cell = a * rows + m
-        if counts.levels is not None:
-            flat = np.bincount(cell * width + counts._level_codes(y), minlength=counts.table.size)
-            counts.table = flat.astype(np.float64).reshape(counts.table.shape)
-            return counts
+        if self.levels is not None:
+            np.add.at(self.table, (a, m, self._level_codes(y)), 1.0)
+            return
         seen = ~np.isnan(y)
-        about = y[seen] - counts.centre
-        # bincount adds in row order, so that folding equals updating one by one to the last bit
-        columns = [
-            np.bincount(cell, minlength=n * rows),
-            np.bincount(cell[seen], minlength=n * rows),
-            np.bincount(cell[seen], weights=about, minlength=n * rows),
-            np.bincount(cell[seen], weights=about * about, minlength=n * rows),
-            np.bincount(cell[seen], weights=about * about * about, minlength=n * rows),
-        ]
-        counts.table = np.stack(columns, axis=-1).astype(np.float64).reshape(n, rows, COLUMNS)
-        return counts
+        about = y[seen] - self.centre
+        # add.at adds in row order, as updating one by one does
+        np.add.at(self.table, (a, m, PULLS), 1.0)
+        for column, values in ((OBSERVED, 1.0), (SUM, about), (SQUARES, about**2), (CUBES, about * about * about)):
+            np.add.at(self.table, (a[seen], m[seen], column), values)
+
+    def with_arms(self, arms: int) -> Counts:
+        """The same counts with further arms, which have no pulls yet, after the others."""
+
+        def padded(table: FloatArray) -> FloatArray:
+            return np.concatenate([table, np.zeros((arms - len(table), *table.shape[1:]))])
+
+        return self._with_tables(padded, self.levels, self.centre)
 
     @classmethod
     def _with_followed_up(

@@ -113,11 +113,26 @@ class MissingExtra(TruantError, ImportError):
     """An optional dependency is not installed."""
 
 
+class Conflict(TruantError, ValueError):
+    """What is asked contradicts what is kept already."""
+
+
+class Gone(TruantError, LookupError):
+    """What is asked for is no longer there, or no longer possible."""
+
+
+class Unavailable(TruantError, RuntimeError):
+    """A store cannot be reached, read or written now; nothing was kept, and the same call may work later."""
+
+
 # RFC 9457: the title of each kind of error, and the HTTP status that it would have
 PROBLEMS: dict[type[TruantError], tuple[str, int]] = {
     UnknownName: ("Unknown name", 404),
     NotIdentified: ("Not identified", 422),
     MissingExtra: ("Missing extra", 501),
+    Conflict: ("Conflict", 409),
+    Gone: ("Gone", 410),
+    Unavailable: ("Unavailable", 503),
     InvalidValue: ("Invalid value", 400),
 }
 

@@ -29,6 +29,7 @@ ROOMS = {
     "index": "truant.indices",
     "world": "truant.worlds",
     "policy": "truant.policies",
+    "store": "truant.live.store",
 }
 
 Factory = Callable[..., Any]
@@ -113,7 +114,7 @@ def described(
 
     Parameters
     ----------
-    kind : "assumption", "index", "world" or "policy".
+    kind : "assumption", "index", "world", "policy" or "store".
     describe : called with each part; what it raises is held against the part.
     reserved : further names that mean something built in.
     """
@@ -169,8 +170,8 @@ def _from_a_signal(error: KeyboardInterrupt) -> bool:
 
 
 def _tried(part: Part) -> Part:
-    """The part, if it can be built; a world takes data or time, and is not tried."""
-    if part.kind != "world":
+    """The part, if it can be built; a world takes data or time and a store an address, and they are not tried."""
+    if part.kind not in ("world", "store"):
         part.build()
     return part
 

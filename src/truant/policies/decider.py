@@ -55,6 +55,16 @@ class Decider:
         self._curve = self.policy.curve(self._inner, self.horizon)
         self._index = self.policy.index
 
+    @property
+    def counts_pending(self) -> bool:
+        """Whether pulls whose outcome may still come change the allocation."""
+        return self._index.counts_pending
+
+    @property
+    def first_pulls(self) -> int:
+        """Pulls of an arm before it is chosen by what is known of it."""
+        return self._curve.first_pulls
+
     def scores(self, counts: Counts) -> Scores:
         """at(z) of each arm at the z that the index looks at: one for `ucb`, a grid for `thompson`."""
         scored = self._scored(self._table(counts))
@@ -68,7 +78,7 @@ class Decider:
         if pulls.min() < self._curve.first_pulls:
             fewest = pulls == pulls.min()
             return np.asarray(fewest / fewest.sum())
-        self._need_probabilities()
+        self.check_probabilities()
         return self._scored(table).probabilities(np.ones(len(pulls), np.bool_), int(pulls.sum()) + 1)
 
     def choose(self, counts: Counts, seed: int | np.random.Generator) -> int:
@@ -118,7 +128,7 @@ class Decider:
         ready = allowed & (counts.pulls >= self._curve.first_pulls)
         shares = np.where(allowed & ~ready, 1.0 / count, 0.0)
         if ready.any():
-            self._need_probabilities()
+            self.check_probabilities()
             rest = 1.0 - shares.sum()
             shares += rest * self._among_ready(counts, table, waiting, ready, ahead)
         result: FloatArray = np.where(allowed, least + (1.0 - least * count) * shares, 0.0)
@@ -142,7 +152,8 @@ class Decider:
     def _scored(self, table: FloatArray, pending: FloatArray | None = None) -> ScoredArms:
         return ScoredArms(self._curve, self._index, self.horizon, table, pending)
 
-    def _need_probabilities(self) -> None:
+    def check_probabilities(self) -> None:
+        """Raise NotIdentified if the policy cannot say with what probability it chooses an arm."""
         if self._index.probabilities is None:
             raise NotIdentified(
                 f"The index of policy {self.policy.name!r} cannot say its probabilities; add `probabilities` to it, "

@@ -1,0 +1,135 @@
+"""Ask: draws an arm from the stored allocation and keeps the decision. No estimate is made here, and no numba is needed."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import random
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+
+from truant.errors import Gone, InvalidValue, Unavailable
+from truant.live.configuration import Configuration
+from truant.live.decision import TAG_BITS, Decision, decision_of, encoded
+from truant.live.store import Transaction, statements
+from truant.live.store.statements import ENDED, PAUSED, RUNNING, AllocationRow, Head
+from truant.live.times import as_datetime
+from truant.text import named, quoted
+
+ATTEMPTS = 10  # at a decision while the allocation changes again and again
+LONGEST_KEY = 1000
+HALF_TAG = 1 << (TAG_BITS - 1)
+
+
+class Shares:
+    """Probabilities of the arms, ready to be drawn from."""
+
+    __slots__ = ("probabilities", "upper")
+
+    def __init__(self, probabilities: Sequence[float]) -> None:
+        self.probabilities = probabilities
+        self.upper = list(accumulate(probabilities))
+
+    def draw(self, rng: random.Random) -> int:
+        """An arm; one with probability 0 is never drawn."""
+        return bisect_right(self.upper, rng.random() * self.upper[-1])
+
+
+class State:
+    """An experiment as it was when last looked at: what asks are drawn from until the store says otherwise."""
+
+    __slots__ = ("allocation", "configuration", "fixed", "head", "shares")
+
+    def __init__(self, head: Head, configuration: Configuration, allocation: AllocationRow) -> None:
+        self.head, self.configuration, self.allocation = head, configuration, allocation
+        self.shares = Shares(allocation.probabilities)
+        self.fixed = Shares(configuration.fixed_shares())
+
+    @classmethod
+    def read(cls, transaction: Transaction, experiment: int, before: State | None = None) -> State:
+        """The experiment as it is now; what cannot have changed since `before` is not read again."""
+        head = statements.head_of(transaction, experiment)
+        if before is not None and before.head.revision == head.revision:
+            configuration = before.configuration
+        else:
+            configuration = Configuration.from_json(
+                statements.configuration_text(transaction, experiment, head.revision)
+            )
+        return cls(head, configuration, statements.allocation_of(transaction, experiment, head.allocation))
+
+    def insert(
+        self, transaction: Transaction, rng: random.Random, now: int, key: str | None
+    ) -> Decision | None:
+        """Draw and keep a decision; None if the key is known or the state is out of date."""
+        configuration = self.configuration
+        holdout = configuration.holdout > 0 and rng.random() < configuration.holdout
+        shares = self.fixed if holdout else self.shares
+        arm = shares.draw(rng)
+        tag = rng.getrandbits(TAG_BITS) - HALF_TAG
+        window = configuration.window
+        kept = statements.insert_decision(
+            transaction,
+            (
+                tag,
+                arm,
+                shares.probabilities[arm],
+                int(holdout),
+                key,
+                window,
+                window + configuration.grace,
+                now,
+                now,
+                self.head.id,
+                self.allocation.version,
+            ),
+        )
+        if kept is None:
+            return None
+        number, asked, deadline = kept
+        return Decision(
+            encoded(number, tag),
+            configuration.arms[arm],
+            shares.probabilities[arm],
+            as_datetime(asked),
+            as_datetime(deadline),
+            self.allocation.version,
+            holdout,
+        )
+
+
+def ask_one(
+    transaction: Transaction, state: State, rng: random.Random, now: int, key: str | None
+) -> tuple[Decision, State]:
+    """A decision, and the state that it was drawn from; the same key gets the same decision, whatever the status."""
+    for _ in range(ATTEMPTS):
+        if state.head.status == RUNNING:
+            decision = state.insert(transaction, rng, now, key)
+            if decision is not None:
+                return decision, state
+        if key is not None:
+            row = statements.decision_by_key(transaction, state.head.id, key)
+            if row is not None:
+                if row.arm >= len(state.configuration.arms):
+                    state = State.read(transaction, state.head.id, state)
+                return decision_of(row, state.configuration.arms, repeated=True), state
+        state = State.read(transaction, state.head.id, state)
+        check_running(state.head)
+    raise Unavailable(f"Experiment {named(state.head.name)} changes too often to be asked; try again.")
+
+
+def check_running(head: Head) -> None:
+    """Refuse new decisions of an experiment that does not run."""
+    if head.status == PAUSED:
+        raise Gone(f"Experiment {named(head.name)} is paused: it makes no new decisions until it is resumed.")
+    if head.status == ENDED:
+        raise Gone(f"Experiment {named(head.name)} has ended: it makes no new decisions.")
+
+
+def hashed(secret: bytes, key: object) -> str:
+    """A caller's key as it is kept: nobody can tell whose it was without the store's secret."""
+    if isinstance(key, int) and not isinstance(key, bool):
+        key = str(key)
+    if not isinstance(key, str) or not 0 < len(key) <= LONGEST_KEY:
+        raise InvalidValue(f"key must be a text of 1 to {LONGEST_KEY} characters, got {quoted(key)}.")
+    return hmac.new(secret, key.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()

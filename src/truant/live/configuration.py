@@ -1,0 +1,216 @@
+"""What an experiment is: its arms, mediator, outcome, window and policy; checked, and kept as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from truant.durations import SECOND, duration_text
+from truant.errors import InvalidValue, unknown
+from truant.text import named, quoted
+
+if TYPE_CHECKING:
+    from truant.setting import Setting
+
+AT_CLOSE, ON_ARRIVAL = "at_close", "on_arrival"
+SETTLING = (AT_CLOSE, ON_ARRIVAL)
+HORIZON = 10_000  # decisions that are expected unless said
+USUAL_INDEX = "thompson"  # its probabilities explore while outcomes are late
+LONGEST_NAME = 200
+PARTS = 10_000  # of a window: how often allocations are made at most
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configuration:
+    """All that decides what an experiment does; a change makes a new revision of it.
+
+    Durations are in microseconds. `retired` arms keep their place, so that arms have the same number for ever.
+    """
+
+    arms: tuple[str, ...]
+    retired: tuple[str, ...] = ()
+    mediator_levels: tuple[str, ...] = ()  # none: there is no mediator
+    mediator_cuts: tuple[float, ...] = ()  # a number as mediator is cut here; levels then are the classes
+    mediator_absent: str | None = None  # level of a decision whose mediator was never told
+    levels: tuple[float, ...] | None = None
+    low: float = 0.0
+    high: float = 1.0
+    absent: float | None = None  # outcome of a decision whose outcome was never told
+    minimize: bool = False
+    assume: str
+    policy: str
+    horizon: int = HORIZON
+    window: int
+    grace: int = 0
+    settle: str = AT_CLOSE
+    minimum_share: float = 0.0
+    warm_up: int = 0
+    holdout: float = 0.0
+    split: tuple[float, ...] | None = None  # of warm-up and holdout; equal unless given
+    control: str | None = None
+    fallback: str | None = None
+    level: float = 0.95
+    tolerance: float | None = None
+    stop_loss: float | None = None
+    stop_level: float | None = None
+
+    @property
+    def mediators(self) -> int:
+        """Number K of mediator levels."""
+        return max(len(self.mediator_levels), 1)
+
+    @property
+    def interval(self) -> int:
+        """How long an allocation holds at least: from 1 second, for short windows, to 60."""
+        return min(max(self.window // PARTS, SECOND), 60 * SECOND)
+
+    @property
+    def active(self) -> list[bool]:
+        """Whether each arm may be chosen."""
+        return [arm not in self.retired for arm in self.arms]
+
+    def setting(self) -> Setting:
+        """What a policy may know."""
+        from truant.setting import Setting
+
+        return Setting(
+            arms=len(self.arms),
+            mediators=self.mediators,
+            levels=self.levels,
+            low=self.low,
+            high=self.high,
+            minimize=self.minimize,
+        )
+
+    def fixed_shares(self) -> list[float]:
+        """The fixed split over the arms that are not retired."""
+        shares = self.split or (1.0,) * len(self.arms)
+        shares = (*shares, *[sum(shares) / len(shares)] * (len(self.arms) - len(shares)))  # arms added later
+        kept = [share if active else 0.0 for share, active in zip(shares, self.active, strict=True)]
+        total = sum(kept) or 1.0
+        return [share / total for share in kept]
+
+    def arm_number(self, name: object) -> int:
+        """The number of an arm; or raises UnknownName."""
+        if name not in self.arms:
+            raise unknown("arm", name, self.arms)
+        return self.arms.index(name)  # type: ignore[arg-type]
+
+    def mediator_code(self, value: object) -> int | None:
+        """The number of a mediator level as it was told; None if it was reported missing."""
+        if value is None:
+            return None
+        if not self.mediator_levels:
+            raise InvalidValue("This experiment has no mediator; tell the outcome alone.")
+        if self.mediator_cuts:
+            return bisect_left(self.mediator_cuts, plain_number("mediator", value))
+        text = value if isinstance(value, str) else str(value)
+        if text not in self.mediator_levels:
+            raise unknown("mediator level", text, self.mediator_levels)
+        return self.mediator_levels.index(text)
+
+    def outcome_value(self, value: object) -> float | None:
+        """An outcome as it was told; None if it was reported missing; or raises InvalidValue."""
+        if value is None:
+            return None
+        number = plain_number("outcome", value)
+        if self.levels is not None:
+            if number not in self.levels:
+                known = ", ".join(f"{level:g}" for level in self.levels)
+                raise InvalidValue(f"outcome must be one of the levels {known}, got {quoted(value)}.")
+        elif not self.low <= number <= self.high:
+            raise InvalidValue(
+                f"outcome must be within the range from {self.low:g} to {self.high:g}, got {quoted(value)}."
+            )
+        return number
+
+    def summary(self) -> dict[str, Any]:
+        """The configuration as plain values, durations as text, for people and JSON."""
+        found = _plain(self)
+        for name in ("window", "grace", "warm_up"):
+            found[name] = duration_text(found[name])
+        return found
+
+    def as_json(self) -> str:
+        """The text that `from_json` reads."""
+        return json.dumps(_plain(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Configuration:
+        """A configuration as it was kept; fields that this version does not know are left out."""
+        known = {field.name for field in dataclasses.fields(cls)}
+        found = {
+            name: _as_tuple(value) if isinstance(value, list) else value
+            for name, value in json.loads(text).items()
+            if name in known
+        }
+        return cls(**found)
+
+    def changed(self, **fields: Any) -> Configuration:
+        """The same with other fields."""
+        return replace(self, **fields)
+
+
+def _plain(configuration: Configuration) -> dict[str, Any]:
+    found = dataclasses.asdict(configuration)
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+
+
+def _as_tuple(values: list[Any]) -> tuple[Any, ...]:
+    return tuple(values)
+
+
+def plain_number(name: str, value: object) -> float:
+    """A finite number, also one of numpy; or raises InvalidValue."""
+    try:
+        number = math.nan if isinstance(value, str | bytes) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        hint = " (None says that it is missing)" if name == "outcome" else ""
+        raise InvalidValue(f"{name} must be a finite number{hint}, got {quoted(value)}.")
+    return number
+
+
+def names_of(what: str, values: object, least: int) -> tuple[str, ...]:
+    """Different names, as texts; or raises InvalidValue."""
+    if isinstance(values, str | bytes) or not isinstance(values, Sequence):
+        raise InvalidValue(f"{what} must be a list of names, got {quoted(values)}.")
+    found = tuple(value if isinstance(value, str) else str(value) for value in values)
+    if len(found) < least:
+        raise InvalidValue(f"{what} must be at least {least} names, got {quoted(list(found))}.")
+    for name in found:
+        if not name.strip() or len(name) > LONGEST_NAME:
+            raise InvalidValue(
+                f"{what} must be names of 1 to {LONGEST_NAME} characters, got {quoted(name)}."
+            )
+    twice = [name for i, name in enumerate(found) if name in found[:i]]
+    if twice:
+        raise InvalidValue(f"{what} must differ from each other, got {named(twice[0])} twice.")
+    return found
+
+
+def class_names(cuts: Sequence[float]) -> tuple[str, ...]:
+    """What the classes between cut points are called; a value equal to a point belongs below it."""
+    inner = [f"above {low:g} to {high:g}" for low, high in zip(cuts, cuts[1:], strict=False)]
+    return (f"up to {cuts[0]:g}", *inner, f"above {cuts[-1]:g}")
+
+
+def shares_of(what: str, values: Mapping[str, float] | Sequence[float], arms: Sequence[str]) -> tuple[float, ...]:
+    """One share for each arm, above 0 and adding up to 1."""
+    if isinstance(values, Mapping):
+        for name in values:
+            if name not in arms:
+                raise unknown("arm", name, arms)
+        values = [values.get(arm, math.nan) for arm in arms]
+    found = tuple(plain_number(what, value) for value in values)
+    if len(found) != len(arms) or min(found) <= 0 or abs(sum(found) - 1) > 1e-9:
+        raise InvalidValue(
+            f"{what} must be {len(arms)} shares above 0 that add up to 1, one for each arm, got {quoted(values)}."
+        )
+    return found

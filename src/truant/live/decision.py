@@ -1,0 +1,236 @@
+"""A decision: its id, its states, and what a tell may change. Pure: no clock, no database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+from truant.errors import Conflict, Gone, InvalidValue, UnknownName
+from truant.live.times import as_datetime, shown
+from truant.text import quoted
+
+PENDING, OBSERVED, MISSING = "pending", "observed", "missing"
+STATES = (PENDING, OBSERVED, MISSING)
+EXPIRED, REPORTED, WITHDRAWN, ABSENT = "expired", "reported", "withdrawn", "absent"
+LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: nothing that looks like something else
+TAG_LETTERS, TAG_BITS = 13, 64
+SKEW = 300_000_000  # microseconds by which the clocks of two machines may differ
+
+
+class _NotGiven:
+    def __repr__(self) -> str:
+        return "not given"
+
+
+NOT_GIVEN: Any = _NotGiven()  # None means: known to be missing
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What `ask` gives: the arm to use, and the id under which to tell what came of it."""
+
+    id: str | None  # None: outside the experiment
+    arm: str
+    probability: float | None  # with which the arm was drawn
+    asked: datetime | None
+    deadline: datetime | None  # outcomes that happen before it count
+    allocation: int | None = None  # version of the allocation that the arm was drawn from
+    holdout: bool = False  # drawn from the fixed split, and not learned from
+    repeated: bool = False  # the key was asked for before
+    fallback: bool = False  # the store could not be reached: the decision is outside the experiment
+
+    def summary(self) -> dict[str, Any]:
+        """The decision as plain values, for JSON."""
+        found = dict(vars(self))
+        for name in ("asked", "deadline"):
+            moment = found[name]
+            found[name] = None if moment is None else moment.isoformat().replace("+00:00", "Z")
+        return found
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a tell did: `accepted`, `repeated` (it was known already), or `late` (kept beside, and not counted)."""
+
+    id: str
+    verdict: Literal["accepted", "repeated", "late"]
+
+    def summary(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return dict(vars(self))
+
+
+class Row(NamedTuple):
+    """What is kept of a decision; the columns of the table in this order."""
+
+    number: int
+    tag: int
+    experiment: int
+    arm: int
+    probability: float | None
+    allocation: int | None
+    holdout: int
+    asked: int
+    deadline: int
+    due: int
+    state: str
+    reason: str | None
+    mediator: int | None
+    mediator_at: int | None
+    outcome: float | None
+    outcome_at: int | None
+    late_mediator: int | None
+    late_outcome: float | None
+    late_at: int | None
+    settled: int | None
+    listed_at: int | None
+    pick_probability: float | None
+    answer: float | None
+    answered_at: int | None
+    answer_settled: int | None
+
+    @property
+    def id(self) -> str:
+        """The public id."""
+        return encoded(self.number, self.tag)
+
+
+class Tell(NamedTuple):
+    """What was told of a decision: codes and numbers, checked; what is not given is NOT_GIVEN, missing is None."""
+
+    mediator: Any
+    outcome: Any
+    at: int  # when it happened
+
+
+def encoded(number: int, tag: int) -> str:
+    """The public id: the number, then the tag in 13 letters."""
+    return _letters(number) + _letters(tag + (1 << (TAG_BITS - 1))).rjust(TAG_LETTERS, "0")
+
+
+def decoded(id: object) -> tuple[int, int]:
+    """Number and tag of a public id; or raises UnknownName."""
+    text = id.strip().lower() if isinstance(id, str) else ""
+    if len(text) <= TAG_LETTERS or len(text) > 2 * TAG_LETTERS or set(text) - set(LETTERS):
+        raise UnknownName(f"There is no decision with the id {quoted(id)}; ids are what ask gave.")
+    number, tag = _number(text[:-TAG_LETTERS]), _number(text[-TAG_LETTERS:])
+    if number >= 1 << 63 or tag >= 1 << TAG_BITS:
+        raise UnknownName(f"There is no decision with the id {quoted(id)}; ids are what ask gave.")
+    return number, tag - (1 << (TAG_BITS - 1))
+
+
+def _letters(number: int) -> str:
+    found = ""
+    while True:
+        found = LETTERS[number & 31] + found
+        number >>= 5
+        if not number:
+            return found
+
+
+def _number(text: str) -> int:
+    found = 0
+    for letter in text:
+        found = found << 5 | LETTERS.index(letter)
+    return found
+
+
+def told(row: Row, tell: Tell, now: int, settle_on_arrival: bool = False) -> tuple[dict[str, Any], str]:
+    """The fields that a tell changes, and its verdict; or raises Conflict, Gone or InvalidValue.
+
+    Parameters
+    ----------
+    row : the decision as it is kept.
+    tell : what is told.
+    now : the time by the experiment's clock, which never goes back.
+    settle_on_arrival : an outcome is counted as soon as it is known.
+    """
+    if row.reason == WITHDRAWN:
+        raise Gone(f"Decision {row.id} was withdrawn; it takes no more outcomes.")
+    check_moment(row, tell.at, now)
+    in_window = row.state == PENDING and tell.at < row.deadline and now < row.due
+    if not in_window:
+        return _told_late(row, tell)
+    changes: dict[str, Any] = {}
+    for name, value in (("mediator", tell.mediator), ("outcome", tell.outcome)):
+        if value is NOT_GIVEN:
+            continue
+        if getattr(row, f"{name}_at") is None:
+            changes |= {name: value, f"{name}_at": tell.at}
+        elif getattr(row, name) != value:
+            raise _differs(row, name, getattr(row, name), value)
+    if settle_on_arrival and "outcome_at" in changes:
+        changes["due"] = min(row.due, now)
+    return changes, "accepted" if changes else "repeated"
+
+
+def check_moment(row: Row, at: int, now: int) -> None:
+    """Refuse an outcome from the future, or from before the decision; clocks may differ a little."""
+    if at > now + SKEW:
+        raise InvalidValue(
+            f"at must not be in the future: decision {row.id} was told {shown(at)}, and it is {shown(now)}."
+        )
+    if at < row.asked - SKEW:
+        raise InvalidValue(
+            f"at must not be before the decision: decision {row.id} was made {shown(row.asked)}, got {shown(at)}."
+        )
+
+
+def _told_late(row: Row, tell: Tell) -> tuple[dict[str, Any], str]:
+    """A tell after the window: kept beside, unless it only repeats what is known."""
+    changes: dict[str, Any] = {}
+    for name, value in (("mediator", tell.mediator), ("outcome", tell.outcome)):
+        if value is NOT_GIVEN or value is None:  # that it is missing is known by now
+            continue
+        known, late = getattr(row, name), getattr(row, f"late_{name}")
+        if getattr(row, f"{name}_at") is not None and known == value:
+            continue
+        if getattr(row, f"{name}_at") is not None and known is not None:
+            raise _differs(row, name, known, value)
+        if late is None:
+            changes |= {f"late_{name}": value, "late_at": tell.at}
+        elif late != value:
+            raise _differs(row, name, late, value)
+    return changes, "late" if changes else "repeated"
+
+
+def _differs(row: Row, name: str, known: object, value: object) -> Conflict:
+    if name == "mediator":
+        return Conflict(f"Decision {row.id} has another mediator already; use correct to change it.")
+    shown_known = "is reported as missing" if known is None else f"has outcome {known:g}"
+    shown_value = "missing" if value is None else f"{value:g}"
+    return Conflict(f"Decision {row.id} {shown_known} already, got {shown_value}; use correct to change it.")
+
+
+def answered(row: Row, outcome: float | None, at: int, now: int) -> tuple[dict[str, Any], str]:
+    """The fields that the answer to a follow-up changes (None: it failed), and the verdict."""
+    if row.listed_at is None:
+        raise Conflict(
+            f"Decision {row.id} was not picked for follow-up, so that its answer is not that of a random choice; "
+            "tell it without followed_up to keep it as a late outcome."
+        )
+    if row.reason == WITHDRAWN:
+        raise Gone(f"Decision {row.id} was withdrawn; it takes no more outcomes.")
+    check_moment(row, at, now)
+    if row.answered_at is None:
+        return {"answer": outcome, "answered_at": at}, "accepted"
+    if row.answer != outcome:
+        raise Conflict(
+            f"The follow-up of decision {row.id} has another answer already; use correct to change it."
+        )
+    return {}, "repeated"
+
+
+def decision_of(row: Row, arms: tuple[str, ...], repeated: bool = False) -> Decision:
+    """The public form of a row."""
+    return Decision(
+        row.id,
+        arms[row.arm],
+        row.probability,
+        as_datetime(row.asked),
+        as_datetime(row.deadline),
+        row.allocation,
+        bool(row.holdout),
+        repeated,
+    )

@@ -1,0 +1,543 @@
+"""An experiment that runs: ask which arm to use, tell what came of it, see what is known."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from truant.errors import Conflict, Gone, InvalidValue, TruantError, Unavailable, unknown
+from truant.live.asking import State, ask_one, hashed
+from truant.live.configuration import LONGEST_NAME, Configuration
+from truant.live.decision import NOT_GIVEN, Decision, Told, decision_of
+from truant.live.settler import Settler
+from truant.live.store import Store, Transaction, statements
+from truant.live.store.opening import open_store
+from truant.live.store.statements import ENDED, PAUSED, RUNNING
+from truant.live.telling import (
+    Prepared,
+    correct_one,
+    forget_key,
+    place_of,
+    prepared,
+    tell_one,
+    withdraw_one,
+)
+from truant.live.times import Clock, as_datetime, in_words, moment, system_clock
+from truant.text import named, quoted
+
+if TYPE_CHECKING:
+    from truant.live.doctor import Diagnosis
+    from truant.live.follow_up import FollowUpList
+    from truant.live.status import Status
+
+MOST_ASKED = 100_000  # decisions of one call
+Where = str | os.PathLike[str] | Store | None
+
+
+class Experiment:
+    """A live experiment, kept in a store; made with `create`, found again with `open`.
+
+    Threads may share an experiment, and any number of processes may have it open.
+    """
+
+    def __init__(self, store: Store, state: State, secret: bytes, clock: Clock, rng: random.Random) -> None:
+        self._store, self._state, self._secret = store, state, secret
+        self._clock, self._random = clock, rng
+        self._settler = Settler()
+
+    @classmethod
+    def create(
+        cls,
+        name: str,
+        arms: Sequence[str],
+        *,
+        store: Where = None,
+        actor: str | None = None,
+        why: str | None = None,
+        clock: Clock = system_clock,
+        seed: int | None = None,
+        **settings: Any,
+    ) -> Self:
+        """A new experiment; what could never be learned is refused.
+
+        Parameters
+        ----------
+        name : by which it is found again.
+        arms : names of at least two arms.
+        store : sqlite:///mails.db, postgresql://user@host/database, or the path of an SQLite file; the environment
+            variable TRUANT_STORE, or truant.db in this folder, unless given.
+        actor, why : who creates it and why, for its list of events.
+        clock : a function that gives the time in microseconds since 1970; for tests and rehearsals.
+        seed : makes draws reproducible, for tests and rehearsals; by default they come from the operating system.
+        **settings : see below; `window`, `assume` (or `policy`) and one of `range` and `levels` are needed.
+
+        Other Parameters
+        ----------------
+        window : how long to wait for an outcome, such as "7d".
+        assume : why outcomes go missing, such as "mar"; see `truant assumptions`.
+        policy : how arms are chosen, such as "mar-ucb"; `assume` with thompson unless given.
+        range : the lowest and the highest possible outcome.
+        levels : all values that an outcome can have.
+        absent : the outcome of a decision of which none was told in its window, such as 0 for no purchase.
+        minimize : lower outcomes are better.
+        mediator_levels : what can be seen before the outcome, such as ["closed", "opened", "clicked"].
+        mediator_cuts : points at which a mediator that is a number is cut into classes.
+        mediator_absent : the level of a decision whose mediator was not told in its window, such as "closed".
+        horizon : number of decisions expected in all; when it is passed, it is doubled.
+        grace : how long after its window a decision waits for tells that are on their way, such as "1d".
+        settle : "at_close" counts a decision when its window is over; "on_arrival" as soon as its outcome is told,
+            which is biased if how long an outcome takes depends on what it is.
+        minimum_share : least probability of an arm.
+        warm_up : how long decisions are drawn from the fixed split first, such as "14d".
+        holdout : share of decisions that are drawn from the fixed split for ever and not learned from.
+        split : the fixed split, a share for each arm; equal shares unless given.
+        control : the arm that others are compared with.
+        fallback : the arm to use when the store cannot be reached, or the experiment is paused or has ended.
+        level, tolerance : of reports, as in `truant.analyze`.
+        stop_loss, stop_level : the experiment may stop when the expected loss of its best arm is at most this, or the
+            probability that it is the best at least that; `status` says when.
+
+        Examples
+        --------
+        >>> experiment = Experiment.create(
+        ...     "mail", ["old", "new"], levels=[0, 1], assume="mcar", window="7d", store="sqlite://"
+        ... )
+        >>> decision = experiment.ask(key="customer-17")
+        >>> experiment.tell(decision.id, outcome=1).verdict
+        'accepted'
+        """
+        from truant.live.allocation import compile_policy, first_allocation
+        from truant.live.checked import configure
+
+        _check_name(name)
+        known = _settings_of(configure)
+        for setting in settings:
+            if setting not in known:
+                raise unknown("setting of an experiment:", setting, known)
+        if "window" not in settings:
+            raise InvalidValue("Say how long to wait for an outcome with window, such as window='7d'.")
+        configuration = configure(arms=arms, **settings)
+        compile_policy(configuration)
+        place, now = open_store(store), clock()
+        row = first_allocation(configuration, now)
+
+        def operation(transaction: Transaction) -> State:
+            if statements.head_named(transaction, name) is not None:
+                raise Conflict(f"There is an experiment {named(name)} already; open it, or choose another name.")
+            number = statements.insert_experiment(transaction, name, now)
+            statements.insert_revision(transaction, number, 1, now, configuration.as_json(), actor, why)
+            statements.insert_event(
+                transaction, number, "created", now, actor=actor, why=why, body=configuration.summary()
+            )
+            statements.insert_allocation(transaction, number, row)
+            return State.read(transaction, number)
+
+        state = place.write(operation)
+        secret = place.read(statements.store_secret)
+        return cls(place, state, secret, clock, _generator(seed))
+
+    @classmethod
+    def open(
+        cls, name: str, *, store: Where = None, clock: Clock = system_clock, seed: int | None = None
+    ) -> Self:
+        """The experiment of that name; parameters as for `create`."""
+        place = open_store(store, create=False)
+
+        def query(transaction: Transaction) -> tuple[State, bytes]:
+            head = statements.head_named(transaction, name)
+            if head is None:
+                raise unknown("experiment", name, [one.name for one in statements.heads(transaction)])
+            return State.read(transaction, head.id), statements.store_secret(transaction)
+
+        return cls(place, *place.read(query), clock, _generator(seed))
+
+    @property
+    def name(self) -> str:
+        """The name by which it is found."""
+        return self._state.head.name
+
+    @property
+    def number(self) -> int:
+        """Its number in the store."""
+        return self._state.head.id
+
+    @property
+    def store(self) -> Store:
+        """Where it is kept."""
+        return self._store
+
+    @property
+    def state(self) -> State:
+        """The experiment as it was when last looked at."""
+        return self._state
+
+    @property
+    def configuration(self) -> Configuration:
+        """What holds now, as the store says."""
+        return self.refresh().configuration
+
+    @property
+    def learning_starts(self) -> datetime:
+        """The earliest moment at which the shares of the arms can change by what was seen."""
+        configuration, created = self._state.configuration, self._state.head.created
+        return as_datetime(created + max(configuration.window + configuration.grace, configuration.warm_up))
+
+    @property
+    def learning_sentence(self) -> str:
+        """The same in a sentence."""
+        configuration, created = self._state.configuration, self._state.head.created
+        first = created + (0 if configuration.settle == "on_arrival" else configuration.window + configuration.grace)
+        if configuration.settle == "on_arrival":
+            return "Outcomes are counted as they arrive, so that shares may change from the first outcome on."
+        words = f"No outcome can settle before {in_words(first)}"
+        if configuration.warm_up > first - created:
+            return f"{words}, and shares stay fixed until {in_words(created + configuration.warm_up)}."
+        return f"{words}; until then every arm has its first share."
+
+    # Asking and telling
+
+    def ask(
+        self, n: int | None = None, *, key: str | None = None, keys: Sequence[str] | None = None
+    ) -> Any:
+        """Which arm to use: a Decision; with `n` or `keys`, a list of them.
+
+        Parameters
+        ----------
+        n : number of decisions.
+        key : of a customer, patient or visit: the same key gets the same decision.
+        keys : several of them, of which each gets its decision.
+        """
+        wanted = self._wanted(n, key, keys)
+        one = n is None and keys is None
+        try:
+            self._settler.settle_if_due(self)
+            decisions = self._store.write(lambda transaction: self._ask_in(transaction, wanted))
+        except (Gone, Unavailable):
+            fallback = self._state.configuration.fallback
+            if fallback is None:
+                raise
+            decisions = [Decision(None, fallback, None, None, None, fallback=True) for _ in wanted]
+        return decisions[0] if one else decisions
+
+    def _ask_in(self, transaction: Transaction, wanted: Sequence[str | None]) -> list[Decision]:
+        now, state = self._clock(), self._state
+        # in the order of keys: two processes that ask for the same ones cannot wait for each other
+        order = sorted(range(len(wanted)), key=lambda i: wanted[i] or "") if len(wanted) > 1 else range(len(wanted))
+        found: list[Any] = [None] * len(wanted)
+        for i in order:
+            found[i], state = ask_one(transaction, state, self._random, now, wanted[i])
+        self._state = state
+        return found
+
+    def _wanted(self, n: int | None, key: object, keys: object) -> list[str | None]:
+        if sum(value is not None for value in (n, key, keys)) > 1:
+            raise InvalidValue("Give one of n, key and keys.")
+        if keys is not None:
+            if isinstance(keys, str | bytes) or not isinstance(keys, Sequence):
+                raise InvalidValue(f"keys must be a list of keys, got {quoted(keys)}.")
+            return [self._hashed(one) for one in keys]
+        if key is not None:
+            return [self._hashed(key)]
+        if n is None:
+            return [None]
+        if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= MOST_ASKED:
+            raise InvalidValue(f"n must be a whole number from 1 to {MOST_ASKED:,}, got {quoted(n)}.")
+        return [None] * n
+
+    def lookup(self, key: str) -> Decision | None:
+        """The decision that a key has; None if it has none. Nobody enters the experiment by this."""
+        hashed_key, state = self._hashed(key), self._state
+        row = self._store.read(lambda transaction: statements.decision_by_key(transaction, self.number, hashed_key))
+        if row is None:
+            return None
+        arms = state.configuration.arms
+        return decision_of(row, arms if row.arm < len(arms) else self.configuration.arms, repeated=True)
+
+    def tell(
+        self,
+        id: str | None = None,
+        *,
+        key: str | None = None,
+        mediator: Any = NOT_GIVEN,
+        outcome: Any = NOT_GIVEN,
+        at: datetime | str | None = None,
+        followed_up: bool = False,
+    ) -> Told:
+        """What came of a decision: its mediator, its outcome, or both, in any order; the same again changes nothing.
+
+        Parameters
+        ----------
+        id, key : which decision: the id that ask gave, or the key that it was asked for.
+        mediator, outcome : what is known; None says that it is known to be missing.
+        at : when it happened; now unless given. Before the deadline it counts, later it is kept and not counted.
+        followed_up : the outcome is the answer to a follow-up of `follow_up`; None says that it failed.
+        """
+        values = {"mediator": mediator, "outcome": outcome, "at": at, "followed_up": followed_up}
+        told = self._prepared({"id": id, "key": key, **values})
+        result = self._store.write(lambda transaction: self._tell_in(transaction, told))
+        self._settler.settle_if_due(self)
+        return result
+
+    def tell_many(self, tells: Iterable[Mapping[str, Any]]) -> list[Told | TruantError]:
+        """Many tells in one transaction; each has the fields of `tell`. A refusal stands in the place of its tell."""
+        found: list[Any] = []
+        for values in tells:
+            try:
+                if not isinstance(values, Mapping):
+                    raise InvalidValue(f"A tell must be a mapping such as {{'id': ..., 'outcome': 1}}, got {quoted(values)}.")
+                found.append(self._prepared(values))
+            except TruantError as error:
+                found.append(error)
+
+        def operation(transaction: Transaction) -> list[Told | TruantError]:
+            return [self._verdict(transaction, one) for one in found]
+
+        results = self._store.write(operation)
+        self._settler.settle_if_due(self)
+        return results
+
+    def _verdict(self, transaction: Transaction, tell: Prepared | TruantError) -> Told | TruantError:
+        if isinstance(tell, TruantError):
+            return tell
+        try:
+            return self._tell_in(transaction, tell)
+        except TruantError as error:
+            return error
+
+    def _tell_in(self, transaction: Transaction, tell: Prepared) -> Told:
+        return tell_one(self._store, transaction, self.number, self._state.configuration, tell, self._clock())
+
+    def _prepared(self, values: Mapping[str, Any]) -> Prepared:
+        place = place_of(values.get("id"), values.get("key"), self._hashed)
+        return prepared(self._state.configuration, place, values)
+
+    def correct(
+        self,
+        id: str | None = None,
+        *,
+        key: str | None = None,
+        mediator: Any = NOT_GIVEN,
+        outcome: Any = NOT_GIVEN,
+        at: datetime | str | None = None,
+        followed_up: bool = False,
+        actor: str | None = None,
+        why: str | None = None,
+    ) -> None:
+        """Replace what was told of a decision, also of one that is counted already; an event keeps the old values."""
+        values = {"mediator": mediator, "outcome": outcome, "at": at, "followed_up": followed_up}
+        change = self._prepared({"id": id, "key": key, **values})
+        self._store.write(
+            lambda transaction: correct_one(
+                self._store, transaction, self.number, change, self._clock(), actor, why
+            )
+        )
+
+    def withdraw(
+        self, id: str | None = None, *, key: str | None = None, actor: str | None = None, why: str | None = None
+    ) -> None:
+        """Take a decision out, as when a patient withdraws consent: its outcome is removed and counts as missing."""
+        place = place_of(id, key, self._hashed)
+        self._store.write(
+            lambda transaction: withdraw_one(
+                self._store, transaction, self.number, place, self._clock(), actor, why
+            )
+        )
+
+    def forget(self, key: str, *, actor: str | None = None, why: str | None = None) -> bool:
+        """Remove a key; its decision stays, and nobody can tell whose it was. False if no decision has the key."""
+        own = self._hashed(key)
+        found = self._store.write(
+            lambda transaction: forget_key(transaction, self.number, own, self._clock(), actor, why)
+        )
+        return bool(found)
+
+    # What is known
+
+    def status(self, *, calibrate: bool = True, progress: bool | Callable[[float], None] | None = None) -> Status:
+        """What is known now: the analysis of the settled decisions, what is pending, and tests of how it runs.
+
+        Parameters
+        ----------
+        calibrate : allow for the policy by replaying it; if not, intervals are confidence sequences, which are wider.
+        progress : show a progress bar while the policy is replayed.
+        """
+        from truant.live.status import status_of
+
+        self._settler.settle_if_due(self, force=True)
+        return status_of(self, calibrate, progress)
+
+    def events(self, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
+        """What happened, oldest first: number, time, kind, decision, actor, why and body of each event."""
+        found = self._store.read(lambda transaction: statements.events(transaction, self.number, after, limit))
+        return [one | {"at": as_datetime(one["at"])} for one in found]
+
+    def close_windows(self, now: datetime | str | None = None) -> int:
+        """Count all decisions whose window is over, and make the next allocation; gives how many were counted.
+
+        Parameters
+        ----------
+        now : windows that were over by then; the present unless given, and not later than it.
+        """
+        limit = self._clock()
+        if now is not None:
+            asked = moment("now", now)
+            if asked > limit:
+                raise InvalidValue(
+                    f"now must not be in the future: windows close by themselves, got {quoted(now)}."
+                )
+            limit = asked
+        return self._settler.settle(self, limit)
+
+    def follow_up(
+        self, n: int | None = None, *, budget: int | None = None, actor: str | None = None
+    ) -> FollowUpList:
+        """Pick missing decisions at random that are worth following up, and note that they were picked.
+
+        Parameters
+        ----------
+        n : how many to pick now.
+        budget : how many may be picked in all, those of earlier calls included.
+        actor : who asks, for the list of events.
+        """
+        from truant.live.follow_up import pick
+
+        self._settler.settle_if_due(self, force=True)
+        return pick(self, n, budget, actor)
+
+    # Changes
+
+    def pause(self, *, actor: str | None = None, why: str | None = None) -> None:
+        """Make no new decisions until `resume`; keys keep their decisions, and outcomes are still taken."""
+        self._set_status(PAUSED, "paused", actor, why)
+
+    def resume(self, *, actor: str | None = None, why: str | None = None) -> None:
+        """Make decisions again."""
+        self._set_status(RUNNING, "resumed", actor, why)
+
+    def end(self, *, actor: str | None = None, why: str | None = None) -> None:
+        """Make no new decisions ever; outcomes of pending ones are still taken and counted."""
+        self._set_status(ENDED, "ended", actor, why)
+
+    def _set_status(self, status: str, kind: str, actor: str | None, why: str | None) -> None:
+        from truant.live.administration import set_status
+
+        set_status(self._store, self.number, status, kind, self._clock(), actor, why)
+        self.refresh()
+
+    def add_arm(self, arm: str, *, actor: str | None = None, why: str | None = None) -> None:
+        """One more arm; it has an equal share until its first decisions are counted."""
+        from truant.live.changes import with_arm
+
+        self._revise("arm_added", lambda before: with_arm(before, arm), actor, why)
+
+    def retire_arm(self, arm: str, *, actor: str | None = None, why: str | None = None) -> None:
+        """Choose an arm no more; its decisions and what was learned of it stay."""
+        from truant.live.changes import without_arm
+
+        self._revise("arm_retired", lambda before: without_arm(before, arm), actor, why)
+
+    def change(
+        self, *, actor: str | None = None, why: str | None = None, revision: int | None = None, **settings: Any
+    ) -> None:
+        """Change settings of `create`: a new revision, which holds for decisions from now on.
+
+        Parameters
+        ----------
+        actor, why : who changes it and why.
+        revision : the revision that the change is meant for; refused if somebody else has changed it since.
+        **settings : any of policy, assume, window, grace, horizon, minimum_share, holdout, split, control, fallback,
+            level, tolerance, stop_loss and stop_level. Arms, mediator and outcome stay as they are.
+        """
+        from truant.live.changes import changed
+
+        self._revise("changed", lambda before: changed(before, settings), actor, why, revision)
+
+    def _revise(
+        self,
+        kind: str,
+        change: Callable[[Configuration], Configuration],
+        actor: str | None,
+        why: str | None,
+        expected: int | None = None,
+    ) -> None:
+        from truant.live.administration import revise
+
+        revise(self._store, self.number, kind, change, self._clock(), actor, why, expected)
+        self.refresh()
+
+    # Files
+
+    def export(self, path: str | os.PathLike[str], *, all: bool = False) -> Path:
+        """Write a row for each settled decision (or for all of them) as .csv or .parquet."""
+        from truant.live.exchange import export
+
+        return export(self, path, all)
+
+    def import_rows(
+        self, data: str | os.PathLike[str], *, actor: str | None = None, why: str | None = None
+    ) -> int:
+        """Add past decisions from a .csv or .parquet file as `export` writes them; gives how many were added."""
+        from truant.live.exchange import import_rows
+
+        return import_rows(self, data, actor, why)
+
+    def doctor(self, *, allocations: int | None = 20) -> Diagnosis:
+        """Count everything again from the decisions, and compare with what is kept.
+
+        Parameters
+        ----------
+        allocations : how many of the latest allocations are made again; None: all of them.
+        """
+        from truant.live.doctor import examine
+
+        return examine(self, allocations)
+
+    def refresh(self) -> State:
+        """Read the experiment from the store again."""
+        before = self._state
+        self._state = self._store.read(lambda transaction: State.read(transaction, self.number, before))
+        return self._state
+
+    def now(self) -> int:
+        """The time by its clock, in microseconds."""
+        return self._clock()
+
+    def _hashed(self, key: object) -> str:
+        return hashed(self._secret, key)
+
+    def __repr__(self) -> str:
+        head, configuration = self._state.head, self._state.configuration
+        arms = ", ".join(configuration.arms)
+        return f"<Experiment {head.name!r}: {head.status}, {configuration.policy}, arms {arms}>"
+
+
+def experiments(store: Where = None) -> list[dict[str, Any]]:
+    """The experiments of a store: name, status, revision, created."""
+    place = open_store(store, create=False)
+    return [
+        {"name": one.name, "status": one.status, "revision": one.revision, "created": as_datetime(one.created)}
+        for one in place.read(statements.heads)
+    ]
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name.strip() or name != name.strip() or len(name) > LONGEST_NAME:
+        raise InvalidValue(
+            f"The name of an experiment must be a text of 1 to {LONGEST_NAME} characters without spaces around it, "
+            f"got {quoted(name)}."
+        )
+
+
+def _generator(seed: int | None) -> random.Random:
+    """Draws from the operating system, which forked processes do not share; or reproducible ones."""
+    return random.SystemRandom() if seed is None else random.Random(seed)
+
+
+def _settings_of(configure: Callable[..., Any]) -> list[str]:
+    import inspect
+
+    return [name for name in inspect.signature(configure).parameters if name != "arms"]

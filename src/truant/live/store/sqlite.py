@@ -1,0 +1,186 @@
+"""Experiments in an SQLite file: the default, with nothing to install or to start."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+from truant.errors import InvalidValue, Unavailable, unknown
+from truant.live.store.store import Parameters, Store, Transaction
+from truant.text import named
+
+DURABILITY = {"full": "FULL", "process": "NORMAL"}  # survives a power cut, or the end of the process only
+PATIENCE = 10.0  # seconds to wait for another process that writes
+_INHERITED: list[object] = []  # connections of a parent process: neither used nor closed here
+
+
+class SQLiteTransaction(Transaction):
+    """A transaction on one connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, statement: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
+        """All rows that a statement gives."""
+        return self._connection.execute(statement, parameters).fetchall()
+
+    def run(self, statement: str, parameters: Parameters = ()) -> int:
+        """Run a statement; the number of rows that it changed."""
+        return self._connection.execute(statement, parameters).rowcount
+
+    def many(self, statement: str, rows: Sequence[Parameters]) -> None:
+        """Run a statement once for each row of parameters."""
+        self._connection.executemany(statement, rows)
+
+    def stream(self, statement: str, parameters: Parameters = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows one after the other."""
+        yield from self._connection.execute(statement, parameters)
+
+
+class SQLiteStore(Store):
+    """SQLite: sqlite:///mails.db (a file), sqlite:// (in memory); ?durability=process does not wait for the disk."""
+
+    identity, real, for_update = "INTEGER PRIMARY KEY", "REAL", ""
+
+    def __init__(self, url: str, create: bool = True) -> None:
+        self._path, self._synchronous = _parsed(url)
+        if self._path is not None and not self._path.exists():
+            if not create:
+                raise InvalidValue(f"There is no store at {named(self._path)}; create an experiment first.")
+            _make_private(self._path)
+        super().__init__(url, create)
+
+    def forget_connections(self) -> None:
+        """Start with no connections: at first, and in a forked process."""
+        inherited = (getattr(self, "_writer", None), getattr(self, "_readers", None))
+        if self._path is None and inherited[0] is not None:
+            # a store in memory is the parent's own
+            self._refused_in_child = True
+        _INHERITED.append(inherited)
+        self._writer: sqlite3.Connection | None = None
+        self._readers: list[sqlite3.Connection] = []
+        self._memory_lock = threading.RLock()
+        super().forget_connections()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """A transaction that may write; other processes that write wait."""
+        with self._memory_lock if self._path is None else nullcontext():
+            if self._writer is None:
+                self._writer = self._connect()
+            connection = self._writer
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield SQLiteTransaction(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[Transaction]:
+        """A transaction that only reads; in a file it waits for nobody."""
+        if self._path is None:
+            with self.transaction() as transaction:
+                yield transaction
+            return
+        connection = self._readers.pop() if self._readers else self._connect()
+        try:
+            connection.execute("BEGIN")
+            yield SQLiteTransaction(connection)
+        finally:
+            with suppress(sqlite3.Error):
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            self._readers.append(connection)
+
+    def sentence_of(self, error: Exception) -> Exception | None:
+        """What an error of SQLite means."""
+        if not isinstance(error, sqlite3.Error):
+            return None
+        where = "the store in memory" if self._path is None else f"the store {named(self._path)}"
+        code = getattr(error, "sqlite_errorname", "") or ""
+        causes = {
+            "SQLITE_BUSY": f"another process has kept it locked for {PATIENCE:g} seconds; try again",
+            "SQLITE_LOCKED": "another connection has locked it; try again",
+            "SQLITE_FULL": "the disk is full",
+            "SQLITE_READONLY": "it is read-only for this user",
+            "SQLITE_IOERR": "the disk does not answer as it should",
+            "SQLITE_CANTOPEN": "it cannot be opened: check that the folder exists and that it may be written to",
+            "SQLITE_NOTADB": "it is not an SQLite file",
+            "SQLITE_CORRUPT": "the file is damaged; restore a backup, and run truant doctor on it",
+        }
+        cause = next((text for name, text in causes.items() if code.startswith(name)), str(error))
+        return Unavailable(f"Cannot use {where}: {cause}. Nothing was changed.")
+
+    def tables(self, transaction: Transaction) -> set[str]:
+        """The names of the tables that are there."""
+        found = transaction.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return {str(name) for (name,) in found}
+
+    def problems(self) -> list[str]:
+        """Damage that SQLite's own check finds."""
+        found = self.read(lambda transaction: transaction.rows("PRAGMA integrity_check"))
+        return [f"SQLite says: {row[0]}" for row in found if row[0] != "ok"]
+
+    def close(self) -> None:
+        """Close the connections; those of a store in memory stay, as closing them would empty it."""
+        if self._path is None:
+            return
+        for connection in [*self._readers, *([self._writer] if self._writer else [])]:
+            connection.close()
+        self._readers, self._writer = [], None
+
+    def _connect(self) -> sqlite3.Connection:
+        if getattr(self, "_refused_in_child", False):
+            raise InvalidValue("A store in memory belongs to the process that made it; use a file to share it.")
+        connection = sqlite3.connect(
+            ":memory:" if self._path is None else self._path,
+            timeout=PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        if self._path is not None:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute(f"PRAGMA synchronous={self._synchronous}")
+        return connection
+
+
+def _parsed(url: str) -> tuple[Path | None, str]:
+    """The file (None: in memory), and how SQLite waits for the disk."""
+    address, _, options = url.partition("?")
+    settings = {name: values[-1] for name, values in parse_qs(options, keep_blank_values=True).items()}
+    durability = settings.pop("durability", "full")
+    if durability not in DURABILITY:
+        raise unknown("durability", durability, DURABILITY)
+    for name in settings:
+        raise unknown("option of an SQLite store:", name, ["durability"])
+    _, _, place = address.partition("://")
+    if place in ("", "/", "/:memory:"):
+        return None, DURABILITY[durability]
+    if not place.startswith("/"):
+        raise InvalidValue(
+            f"An SQLite store is written sqlite:///file.db, or sqlite:////folder/file.db, got {url!r}."
+        )
+    return Path(place[1:]), DURABILITY[durability]
+
+
+def _make_private(path: Path) -> None:
+    """Make the file, readable by its owner only; the files that SQLite puts beside it follow it."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise Unavailable(f"Cannot make the store {named(path)}: {error.strerror}.") from None
+
+
+parts = {"sqlite": SQLiteStore}

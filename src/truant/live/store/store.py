@@ -1,0 +1,124 @@
+"""What every store offers: transactions, and a few words of its dialect of SQL.
+
+All statements are written once, in `statements`, in the SQL that SQLite (3.35 or newer) and PostgreSQL share; `?` stands
+for a parameter. So a store is a way to open a database and to run transactions in it.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar, TypeVar
+
+from truant.live.store.group_commit import GroupCommit
+
+Result = TypeVar("Result")
+Parameters = Sequence[Any]
+
+
+class Transaction(ABC):
+    """Statements that are kept together or not at all."""
+
+    @abstractmethod
+    def rows(self, statement: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
+        """All rows that a statement gives (SELECT, or RETURNING)."""
+
+    @abstractmethod
+    def run(self, statement: str, parameters: Parameters = ()) -> int:
+        """Run a statement; the number of rows that it changed."""
+
+    @abstractmethod
+    def many(self, statement: str, rows: Sequence[Parameters]) -> None:
+        """Run a statement once for each row of parameters."""
+
+    @abstractmethod
+    def stream(self, statement: str, parameters: Parameters = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows one after the other, not all of them in memory at once."""
+
+
+class Store(ABC):
+    """A database in which experiments are kept; opened by `truant.live.store.opening.open_store`.
+
+    What has been written when `write` returns survives the end of the process. Threads may share a store; a process
+    that was forked opens connections of its own.
+
+    Parameters
+    ----------
+    url : where it is, such as sqlite:///mails.db.
+    create : make the database if it is not there; if not, one that is missing is refused.
+    """
+
+    # what differs between dialects: an integer key that counts up, bytes, a real number, and a lock on rows that are read
+    identity: ClassVar[str]
+    real: ClassVar[str]
+    for_update: ClassVar[str]
+
+    def __init__(self, url: str, create: bool = True) -> None:
+        self.url = url
+        self.forget_connections()
+        _OPEN.add(self)
+
+    def forget_connections(self) -> None:
+        """Start with no connections and no waiting threads: at first, and in a forked process."""
+        self._group = GroupCommit(self.transaction, self.sentence_of)
+
+    def write(self, operation: Callable[[Transaction], Result]) -> Result:
+        """Run an operation in a transaction, perhaps together with those of other threads; it is kept on return.
+
+        The operation may be run again from the start if the transaction failed. It raises what it refuses before it
+        changes anything.
+        """
+        return self._group.run(operation)
+
+    @abstractmethod
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        """A transaction that may write: kept at its end, undone if it raises."""
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[Transaction]:
+        """A transaction that only reads, and sees one state of the database throughout."""
+
+    @abstractmethod
+    def sentence_of(self, error: Exception) -> Exception | None:
+        """What an error of the database means, as an error of truant; None if it is not one of the database's."""
+
+    @abstractmethod
+    def tables(self, transaction: Transaction) -> set[str]:
+        """The names of the tables that are there."""
+
+    def lock_for_migration(self, transaction: Transaction) -> None:
+        """Wait until no other process migrates; nothing to do where a transaction that writes is alone anyway."""
+
+    @abstractmethod
+    def problems(self) -> list[str]:
+        """Damage that the database itself finds, a sentence each."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connections; the store opens new ones if it is used again."""
+
+    def read(self, query: Callable[[Transaction], Result]) -> Result:
+        """What a query gives, in one state of the database."""
+        try:
+            with self.reading() as transaction:
+                return query(transaction)
+        except Exception as error:
+            said = self.sentence_of(error)
+            if said is None:
+                raise
+            raise said from error
+
+
+_OPEN: weakref.WeakSet[Store] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for store in list(_OPEN):
+        store.forget_connections()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

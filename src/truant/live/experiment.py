@@ -44,10 +44,18 @@ class Experiment:
     Threads may share an experiment, and any number of processes may have it open.
     """
 
-    def __init__(self, store: Store, state: State, secret: bytes, clock: Clock, rng: random.Random) -> None:
+    def __init__(
+        self,
+        store: Store,
+        state: State,
+        secret: bytes,
+        clock: Clock,
+        rng: random.Random,
+        settles: bool = True,
+    ) -> None:
         self._store, self._state, self._secret = store, state, secret
         self._clock, self._random = clock, rng
-        self._settler = Settler()
+        self._settler = Settler(settles)
 
     @classmethod
     def create(
@@ -142,9 +150,22 @@ class Experiment:
 
     @classmethod
     def open(
-        cls, name: str, *, store: Where = None, clock: Clock = system_clock, seed: int | None = None
+        cls,
+        name: str,
+        *,
+        store: Where = None,
+        clock: Clock = system_clock,
+        seed: int | None = None,
+        settles: bool = True,
     ) -> Self:
-        """The experiment of that name; parameters as for `create`."""
+        """The experiment of that name.
+
+        Parameters
+        ----------
+        name, store, clock, seed : as for `create`.
+        settles : whether `ask` and `tell` close windows that are over, at most once in a while; if not, another process
+            must (or `close_windows`), and asking stays free of what takes time.
+        """
         place = open_store(store, create=False)
 
         def query(transaction: Transaction) -> tuple[State, bytes]:
@@ -153,7 +174,7 @@ class Experiment:
                 raise unknown("experiment", name, [one.name for one in statements.heads(transaction)])
             return State.read(transaction, head.id), statements.store_secret(transaction)
 
-        return cls(place, *place.read(query), clock, _generator(seed))
+        return cls(place, *place.read(query), clock, _generator(seed), settles)
 
     @property
     def name(self) -> str:

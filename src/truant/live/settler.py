@@ -20,7 +20,8 @@ class Settler:
     What it remembers is only to save work: the counts are those of the store.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, by_itself: bool = True) -> None:
+        self._by_itself = by_itself  # in asks and tells
         self._process = os.getpid()
         self._next = 0  # when to look again
         self._lock = threading.Lock()
@@ -31,7 +32,7 @@ class Settler:
         """Settle what is due, looking at most once in an interval; a thread that does it already is not waited for."""
         now, interval = experiment.now(), experiment.state.configuration.interval
         early = self._next - interval <= now < self._next  # a clock that jumped back does not stop it
-        if early and not force:
+        if not force and (early or not self._by_itself):
             return
         if not self._free().acquire(blocking=force):
             return

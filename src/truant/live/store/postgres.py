@@ -87,8 +87,7 @@ class PostgresStore(Store):
                 self._writer = self._connect()
             connection = self._writer
             try:
-                # the pipeline sends BEGIN together with the first statement
-                with connection.pipeline(), connection.transaction():
+                with connection.transaction():
                     yield PostgresTransaction(connection)
             except self._driver.errors.DeadlockDetected as error:
                 raise Retry from error

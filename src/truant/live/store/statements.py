@@ -186,13 +186,22 @@ def insert_event(
     )
 
 
+EVENT_FIELDS = ("number", "at", "kind", "decision", "actor", "why", "body")
+
+
 def events(transaction: Transaction, experiment: int, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
     """Events after a number, oldest first."""
-    names = ("number", "at", "kind", "decision", "actor", "why", "body")
-    statement = (
-        f"SELECT {', '.join(names)} FROM events WHERE experiment = ? AND number > ? ORDER BY number LIMIT ?"
-    )
-    found = [dict(zip(names, row, strict=True)) for row in transaction.rows(statement, [experiment, after, limit])]
+    return _events(transaction, "experiment = ? AND number > ? ORDER BY number LIMIT ?", [experiment, after, limit])
+
+
+def events_of_kind(transaction: Transaction, experiment: int, kind: str) -> list[dict[str, Any]]:
+    """All events of a kind, oldest first."""
+    return _events(transaction, "experiment = ? AND kind = ? ORDER BY number", [experiment, kind])
+
+
+def _events(transaction: Transaction, which: str, parameters: Sequence[Any]) -> list[dict[str, Any]]:
+    statement = f"SELECT {', '.join(EVENT_FIELDS)} FROM events WHERE {which}"
+    found = [dict(zip(EVENT_FIELDS, row, strict=True)) for row in transaction.rows(statement, parameters)]
     return [one | {"body": json.loads(one["body"])} for one in found]
 
 

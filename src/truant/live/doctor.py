@@ -1,0 +1,234 @@
+"""Examines an experiment: counts everything again from the decisions, and makes allocations again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truant.live import counting
+from truant.live.allocation import probabilities
+from truant.live.configuration import Configuration
+from truant.live.decision import MISSING, OBSERVED, PENDING, Row
+from truant.live.settle import configuration_of
+from truant.live.store import Transaction, statements
+from truant.live.store.statements import AllocationRow, Head
+
+if TYPE_CHECKING:
+    from truant.live.experiment import Experiment
+
+CLOSE_ENOUGH = 1e-9  # of the probabilities of an allocation that is made again
+MOST_LISTED = 20  # findings of one kind
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What the examination of one experiment found."""
+
+    experiment: str
+    decisions: int
+    settled: int
+    cells: int  # tables of counts that were compared
+    allocations: int  # that were made again
+    unchecked: int  # allocations that were not
+    findings: tuple[str, ...]  # a sentence for each thing that differs
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing differs."""
+        return not self.findings
+
+    @property
+    def sentence(self) -> str:
+        """The result in a sentence."""
+        checked = (
+            f"{self.decisions:,} decisions ({self.settled:,} settled), {self.cells:,} tables of counts, "
+            f"{self.allocations:,} allocations made again ({self.unchecked:,} not)"
+        )
+        if self.healthy:
+            return f"{self.experiment}: nothing differs; {checked}."
+        return f"{self.experiment}: {len(self.findings)} findings; {checked}."
+
+    def summary(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        from truant.documents import document
+
+        fields = {**vars(self), "findings": list(self.findings), "healthy": self.healthy}
+        return document("diagnosis", 1, fields)
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, *(f"- {finding}" for finding in self.findings)])
+
+
+@dataclass
+class _Record:
+    """All that is kept of an experiment, read in one state of the store."""
+
+    head: Head
+    configurations: dict[int, Configuration]
+    rows: list[Row]  # in the order in which they were counted; pending ones last
+    kept: counting.Cells
+    stale: list[int]
+    allocations: list[AllocationRow]
+    corrected: int  # the highest version of the counts that a correction was made in; -1: none
+
+    @classmethod
+    def read(cls, transaction: Transaction, experiment: int) -> _Record:
+        head = statements.head_of(transaction, experiment)
+        rows = list(statements.all_rows(transaction, experiment))
+        rows.sort(key=lambda row: (row.settled is None, row.settled or 0, row.number))
+        recounts = [
+            one["body"]["version"]
+            for one in statements.events_of_kind(transaction, experiment, "closed")
+            if one["body"].get("recounted")
+        ]
+        return cls(
+            head,
+            {
+                number: Configuration.from_json(text)
+                for number, _, text in statements.revisions(transaction, experiment)
+            },
+            rows,
+            statements.day_cells(transaction, experiment),
+            statements.stale_days(transaction, experiment),
+            statements.allocations(transaction, experiment),
+            max(recounts, default=-1),
+        )
+
+    @property
+    def shares(self) -> dict[int, list[float]]:
+        """Probabilities of all arms by version of the allocation."""
+        return {one.version: one.probabilities for one in self.allocations}
+
+    @property
+    def settled(self) -> list[Row]:
+        """Decisions that are counted."""
+        return [row for row in self.rows if row.settled is not None]
+
+
+def examine(experiment: Experiment, allocations: int | None = 20) -> Diagnosis:
+    """Compare what is kept with what follows from the decisions."""
+    store = experiment.store
+    damage = store.problems()
+    record = store.read(lambda transaction: _Record.read(transaction, experiment.number))
+    configuration = store.read(lambda transaction: configuration_of(transaction, record.head))
+    recounted = counting.recounted(record.settled, configuration, record.shares)
+    findings = [
+        *damage,
+        *_listed(_wrong_states(record)),
+        *_listed(_wrong_cells(record, recounted, configuration)),
+        *_listed(_wrong_probabilities(record)),
+    ]
+    made, wrong = _wrong_allocations(record, allocations)
+    return Diagnosis(
+        experiment.name,
+        len(record.rows),
+        len(record.settled),
+        len(record.kept),
+        made,
+        len(record.allocations) - made,
+        tuple([*findings, *_listed(wrong)]),
+    )
+
+
+def _listed(findings: Sequence[str]) -> list[str]:
+    if len(findings) <= MOST_LISTED:
+        return list(findings)
+    return [*findings[:MOST_LISTED], f"... and {len(findings) - MOST_LISTED:,} more of this kind."]
+
+
+def _wrong_states(record: _Record) -> list[str]:
+    """Decisions that cannot be as they are."""
+    found = []
+    for row in record.rows:
+        counted = row.settled is not None
+        if row.state not in (PENDING, OBSERVED, MISSING):
+            found.append(f"Decision {row.id} has the unknown state {row.state!r}.")
+        elif counted == (row.state == PENDING):
+            found.append(f"Decision {row.id} is {row.state}, and {'is' if counted else 'is not'} counted.")
+        elif counted and (row.outcome is not None) != (row.state == OBSERVED):
+            found.append(f"Decision {row.id} is {row.state}, which its outcome contradicts.")
+        elif counted and (row.settled or 0) > record.head.counts_version:
+            found.append(f"Decision {row.id} entered version {row.settled} of the counts, which is not there yet.")
+    return found
+
+
+def _wrong_cells(record: _Record, recounted: counting.Cells, configuration: Configuration) -> list[str]:
+    """Tables of counts that differ from a new count, to the last bit; those with corrections are counted soon."""
+    found = []
+    arms, setting = len(configuration.arms), configuration.setting()
+    for kind, day in sorted({*record.kept, *recounted}):
+        if day in record.stale:
+            continue
+        kept, again = record.kept.get((kind, day)), recounted.get((kind, day))
+        if kind == counting.TALLY:
+            same = counting.padded_tally(kept, arms) == counting.padded_tally(again, arms)
+        else:
+            tables = [counting.counts_of(one, setting).table for one in (kept, again)]
+            same = np.array_equal(*tables)
+        if not same:
+            found.append(f"The {kind} counts of day {day} differ from a new count of their decisions.")
+    return found
+
+
+def _wrong_probabilities(record: _Record) -> list[str]:
+    """Decisions whose probability is not that of the allocation that they were drawn from."""
+    shares, found = record.shares, []
+    for row in record.rows:
+        if row.allocation is None or row.holdout:
+            continue
+        own = shares.get(row.allocation)
+        if own is None or row.arm >= len(own) or own[row.arm] != row.probability:
+            found.append(f"Decision {row.id} has a probability that is not that of its allocation.")
+    return found
+
+
+def _wrong_allocations(record: _Record, most: int | None) -> tuple[int, list[str]]:
+    """How many allocations were made again, and what differs; only those that this version of truant made."""
+    mine = [
+        one
+        for one in record.allocations
+        if one.made_by == version("truant") and one.counts_version >= record.corrected
+    ]
+    chosen = mine if most is None else mine[-most:]
+    found, counts_at = [], _counts_at(record)
+    for one in chosen:
+        configuration = record.configurations[one.revision]
+        again = probabilities(
+            configuration,
+            counting.total_counts(counts_at(one.counts_version), configuration),
+            one.pending,
+            one.ahead,
+            one.at < record.head.created + configuration.warm_up,
+        )
+        if len(again) != len(one.probabilities) or np.abs(np.subtract(again, one.probabilities)).max() > CLOSE_ENOUGH:
+            found.append(f"Allocation {one.version} differs from one that is made again from the same counts.")
+    return len(chosen), found
+
+
+def _counts_at(record: _Record) -> Callable[[int], counting.Cells]:
+    """Cells as they were at a version of the counts; versions must be asked for in rising order."""
+    newest = record.configurations[record.head.revision]
+    settled, shares = record.settled, record.shares
+    later = sorted(
+        (row for row in settled if row.answer_settled is not None),
+        key=lambda row: (row.answer_settled or 0, row.number),
+    )
+    cells: counting.Cells = {}
+    done = [0, 0]
+
+    def at(wanted: int) -> counting.Cells:
+        rows, answers = [], []
+        while done[0] < len(settled) and (settled[done[0]].settled or 0) <= wanted:
+            rows.append(settled[done[0]])
+            done[0] += 1
+        while done[1] < len(later) and (later[done[1]].answer_settled or 0) <= wanted:
+            answers.append(later[done[1]])
+            done[1] += 1
+        counting.add_rows(cells, rows, answers, newest, shares)
+        return cells
+
+    return at

@@ -260,9 +260,9 @@ class Experiment:
         if keys is not None:
             if isinstance(keys, str | bytes) or not isinstance(keys, Sequence):
                 raise InvalidValue(f"keys must be a list of keys, got {quoted(keys)}.")
-            return [self._hashed(one) for one in keys]
+            return [self.hashed_key(one) for one in keys]
         if key is not None:
-            return [self._hashed(key)]
+            return [self.hashed_key(key)]
         if n is None:
             return [None]
         if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= MOST_ASKED:
@@ -271,7 +271,7 @@ class Experiment:
 
     def lookup(self, key: str) -> Decision | None:
         """The decision that a key has; None if it has none. Nobody enters the experiment by this."""
-        hashed_key, state = self._hashed(key), self._state
+        hashed_key, state = self.hashed_key(key), self._state
         row = self._store.read(lambda transaction: statements.decision_by_key(transaction, self.number, hashed_key))
         if row is None:
             return None
@@ -333,7 +333,7 @@ class Experiment:
         return tell_one(self._store, transaction, self.number, self._state.configuration, tell, self._clock())
 
     def _prepared(self, values: Mapping[str, Any]) -> Prepared:
-        place = place_of(values.get("id"), values.get("key"), self._hashed)
+        place = place_of(values.get("id"), values.get("key"), self.hashed_key)
         return prepared(self._state.configuration, place, values)
 
     def correct(
@@ -361,7 +361,7 @@ class Experiment:
         self, id: str | None = None, *, key: str | None = None, actor: str | None = None, why: str | None = None
     ) -> None:
         """Take a decision out, as when a patient withdraws consent: its outcome is removed and counts as missing."""
-        place = place_of(id, key, self._hashed)
+        place = place_of(id, key, self.hashed_key)
         self._store.write(
             lambda transaction: withdraw_one(
                 self._store, transaction, self.number, place, self._clock(), actor, why
@@ -370,7 +370,7 @@ class Experiment:
 
     def forget(self, key: str, *, actor: str | None = None, why: str | None = None) -> bool:
         """Remove a key; its decision stays, and nobody can tell whose it was. False if no decision has the key."""
-        own = self._hashed(key)
+        own = self.hashed_key(key)
         found = self._store.write(
             lambda transaction: forget_key(transaction, self.number, own, self._clock(), actor, why)
         )
@@ -527,8 +527,14 @@ class Experiment:
         """The time by its clock, in microseconds."""
         return self._clock()
 
-    def _hashed(self, key: object) -> str:
+    def hashed_key(self, key: object) -> str:
+        """A key as the store keeps it."""
         return hashed(self._secret, key)
+
+    @property
+    def rng(self) -> random.Random:
+        """Where draws come from."""
+        return self._random
 
     def __repr__(self) -> str:
         head, configuration = self._state.head, self._state.configuration

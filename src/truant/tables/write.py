@@ -34,8 +34,10 @@ def write_csv(table: pyarrow.Table, path: Path) -> None:
     any sign at which a spreadsheet may split are quoted: behind a semicolon a new cell could begin with a formula.
     """
     with path.open("w", encoding="utf-8", newline="") as file:
-        for row in (table.column_names, *(row.values() for row in table.to_pylist())):
-            file.write(",".join(map(_written, row)) + "\n")
+        file.write(",".join(map(_written, table.column_names)) + "\n")
+        for batch in table.to_batches(max_chunksize=10_000):  # a log of millions of rows need not be there twice
+            for row in batch.to_pylist():
+                file.write(",".join(map(_written, row.values())) + "\n")
 
 
 def _written(cell: Any) -> str:

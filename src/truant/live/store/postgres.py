@@ -126,6 +126,14 @@ class PostgresStore(Store):
         """Wait until no other process migrates."""
         transaction.rows("SELECT pg_advisory_xact_lock(?)", [MIGRATION_LOCK])
 
+    def after_restore(self, transaction: Transaction) -> None:
+        """Let new numbers begin after those that were copied."""
+        for table, column in (("experiments", "id"), ("decisions", "number"), ("events", "number")):
+            transaction.rows(
+                f"SELECT setval(pg_get_serial_sequence('{SCHEMA}.{table}', '{column}'), "
+                f"coalesce(max({column}), 0) + 1, false) FROM {table}"
+            )
+
     def problems(self) -> list[str]:
         """None: PostgreSQL checks its pages when it reads them."""
         return []

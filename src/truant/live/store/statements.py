@@ -211,6 +211,25 @@ def insert_decision(transaction: Transaction, values: Sequence[Any]) -> tuple[in
     return found[0] if found else None  # type: ignore[return-value]
 
 
+def known_keys(transaction: Transaction, experiment: int, keys: Sequence[str]) -> list[str]:
+    """Those hashed keys that have a decision."""
+    found: list[str] = []
+    for start in range(0, len(keys), 500):
+        some = keys[start : start + 500]
+        statement = f"SELECT key FROM decisions WHERE experiment = ? AND key IN ({', '.join('?' * len(some))})"
+        found += [str(key) for (key,) in transaction.rows(statement, [experiment, *some])]
+    return found
+
+
+def insert_imported(transaction: Transaction, experiment: int, rows: Sequence[Sequence[Any]]) -> None:
+    """Past decisions: tag, arm, key, probability, asked, deadline, due, mediator, its time, outcome, its time."""
+    transaction.many(
+        "INSERT INTO decisions (experiment, holdout, state, tag, arm, key, probability, asked, deadline, due, "
+        "mediator, mediator_at, outcome, outcome_at) VALUES (?, 0, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [[experiment, *row] for row in rows],
+    )
+
+
 def decision_by_number(transaction: Transaction, experiment: int, number: int, tag: int, lock: str) -> Row | None:
     """A decision by its id, locked if `lock` says so."""
     statement = f"SELECT {COLUMNS} FROM decisions WHERE number = ? AND tag = ? AND experiment = ?{lock}"

@@ -92,6 +92,9 @@ class Store(ABC):
     def lock_for_migration(self, transaction: Transaction) -> None:
         """Wait until no other process migrates; nothing to do where a transaction that writes is alone anyway."""
 
+    def after_restore(self, transaction: Transaction) -> None:
+        """Put right what rows that were copied do not bring along, such as the next number of a decision."""
+
     @abstractmethod
     def problems(self) -> list[str]:
         """Damage that the database itself finds, a sentence each."""

@@ -1,0 +1,76 @@
+"""Backups: a whole store as one SQLite file, whatever kind of store it is; restored into an empty one of any kind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from truant.errors import Conflict, InvalidValue
+from truant.files import output_path, written_whole
+from truant.live.store import Store, Transaction, statements
+from truant.live.store.opening import open_store
+from truant.text import named
+
+TABLES = ("meta", "experiments", "revisions", "decisions", "events", "counts", "allocations")
+ENDINGS = (".db", ".sqlite", ".backup")
+CHUNK = 5000
+
+
+def backup(store: str | os.PathLike[str] | Store | None, path: str | os.PathLike[str]) -> Path:
+    """Write everything that a store holds at one moment into a new file; asks and tells go on meanwhile."""
+    target = output_path(path, ENDINGS)
+    if target.exists():
+        raise InvalidValue(f"Cannot write the backup {named(target)}: the file is there already; choose another name.")
+    source = open_store(store, create=False)
+    with written_whole(target) as temporary:
+        temporary.unlink(missing_ok=True)
+        copy = open_store(f"sqlite:///{temporary}?durability=process")
+        try:
+            source.read(lambda transaction: copy.write(lambda into: _copy(transaction, into)))
+        finally:
+            copy.close()
+    return target
+
+
+def restore(path: str | os.PathLike[str], store: str | os.PathLike[str] | Store | None = None) -> int:
+    """Bring a backup into a store without experiments; gives the number of experiments."""
+    if not Path(path).is_file():
+        raise InvalidValue(f"There is no backup at {named(path)}.")
+    with tempfile.TemporaryDirectory() as folder:
+        own = Path(folder) / "backup.db"  # a copy: it may be of an older version, and is brought up to date
+        shutil.copyfile(path, own)
+        source = open_store(own, create=False)
+        try:
+            return _restored(source, store)
+        finally:
+            source.close()
+
+
+def _restored(source: Store, store: str | os.PathLike[str] | Store | None) -> int:
+    target = open_store(store)
+
+    def operation(into: Transaction) -> int:
+        if statements.heads(into):
+            raise Conflict("A backup is restored into a store without experiments; this one has some.")
+        source.read(lambda transaction: _copy(transaction, into))
+        target.after_restore(into)
+        return len(statements.heads(into))
+
+    return target.write(operation)
+
+
+def _copy(source: Transaction, target: Transaction) -> None:
+    """All rows of all tables; the columns of both have the same order, since both were made by the same steps."""
+    target.run("DELETE FROM meta")
+    for table in TABLES:
+        rows = source.stream(f"SELECT * FROM {table}")
+        while some := list(islice(rows, CHUNK)):
+            target.many(f"INSERT INTO {table} VALUES ({_places(some[0])})", some)
+
+
+def _places(row: tuple[Any, ...]) -> str:
+    return ", ".join("?" * len(row))

@@ -1,0 +1,214 @@
+"""Decisions as files: `export` writes a row for each, as `truant analyze` reads them; `import_rows` adds past ones."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from truant.errors import Conflict, InvalidValue, TruantError
+from truant.files import output_path, written_whole
+from truant.live.asking import HALF_TAG
+from truant.live.configuration import Configuration, plain_number
+from truant.live.decision import TAG_BITS, Row
+from truant.live.store import Transaction, statements
+from truant.live.times import as_datetime, moment
+from truant.text import named, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from truant.live.experiment import Experiment
+
+ENDINGS = (".csv", ".parquet")
+CHUNK = 20_000
+IMPORTED = ("key", "arm", "probability", "asked", "mediator", "outcome")
+TEXTS = ("id", "arm", "state", "reason", "mediator")
+NUMBERS = ("probability", "outcome", "late_outcome", "pick_probability")
+FLAGS = ("followed_up", "holdout")
+TIMES = ("asked", "deadline")
+COLUMNS = (
+    *("id", "arm", "probability", "asked", "deadline", "state", "reason", "mediator", "outcome", "late_outcome"),
+    *("followed_up", "pick_probability", "holdout"),
+)
+
+
+def export(experiment: Experiment, path: str | os.PathLike[str], every: bool = False) -> Path:
+    """Write the settled decisions, or all of them, as .csv or .parquet."""
+    target = output_path(path, ENDINGS)
+    table = exported(experiment, every)
+    with written_whole(target) as temporary:
+        from truant.tables.write import write_csv, write_parquet
+
+        if target.suffix.lower() == ".csv":
+            write_csv(table, temporary)
+        else:
+            write_parquet(table, temporary, "decisions", 1)
+    return target
+
+
+def exported(experiment: Experiment, every: bool = False) -> pa.Table:
+    """The same as an Arrow table.
+
+    The outcome of a decision that was followed up is the answer, empty if the follow-up failed, and `followed_up` is
+    true; it is false for one that was picked and has no answer yet.
+    """
+    import pyarrow as pa
+
+    configuration = experiment.configuration
+    kinds = {
+        **dict.fromkeys(TEXTS, pa.string()),
+        **dict.fromkeys(NUMBERS, pa.float64()),
+        **dict.fromkeys(FLAGS, pa.bool_()),
+        **dict.fromkeys(TIMES, pa.timestamp("us", tz="UTC")),
+    }
+    schema = pa.schema([(name, kinds[name]) for name in COLUMNS])
+
+    def query(transaction: Transaction) -> pa.Table:
+        batches = []
+        rows = statements.all_rows(transaction, experiment.number, settled_only=not every)
+        while some := [_exported_row(row, configuration) for row in islice(rows, CHUNK)]:
+            columns = zip(*some, strict=True)
+            batches.append(pa.record_batch([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema))
+        return pa.Table.from_batches(batches, schema)
+
+    return experiment.store.read(query)
+
+
+def _exported_row(row: Row, configuration: Configuration) -> tuple[Any, ...]:
+    followed_up = row.answered_at is not None
+    return (
+        row.id,
+        configuration.arms[row.arm],
+        row.probability,
+        as_datetime(row.asked),
+        as_datetime(row.deadline),
+        row.state,
+        row.reason,
+        mediator_name(row.mediator, configuration),
+        row.answer if followed_up else row.outcome,
+        row.late_outcome,
+        followed_up,
+        row.pick_probability,
+        bool(row.holdout),
+    )
+
+
+def mediator_name(code: int | None, configuration: Configuration) -> str | None:
+    """The name of a mediator level; None if it is missing, or there is no mediator."""
+    return None if code is None or not configuration.mediator_levels else configuration.mediator_levels[code]
+
+
+def import_rows(
+    experiment: Experiment, data: str | os.PathLike[str], actor: str | None = None, why: str | None = None
+) -> int:
+    """Add past decisions from a file: all of them, or none if one is not as it should be.
+
+    A decision whose window is over counts at once, with its outcome missing where there is none; one whose window is
+    still open waits for it like any other.
+    """
+    path = Path(data)
+    if path.suffix.lower() not in ENDINGS:
+        raise InvalidValue(f"Decisions are imported from a .csv or .parquet file, got {quoted(os.fspath(data))}.")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InvalidValue(f"Cannot read {named(path)}: {error.strerror}.") from None
+    digest = hashlib.sha256(content).hexdigest()
+    now, configuration = experiment.now(), experiment.configuration
+    rows = [
+        _imported_row(experiment, configuration, line, number, now)
+        for number, line in enumerate(_lines(path), start=2)
+    ]
+    if not rows:
+        raise InvalidValue(f"{named(path)} has no rows.")
+
+    def operation(transaction: Transaction) -> None:
+        head = statements.head_of(transaction, experiment.number, experiment.store.for_update)
+        for one in statements.events_of_kind(transaction, head.id, "imported"):
+            if one["body"].get("sha256") == digest:
+                raise Conflict(f"{named(path.name)} was imported already ({one['body']['rows']:,} rows).")
+        keys = [row[2] for row in rows if row[2] is not None]
+        known = statements.known_keys(transaction, head.id, keys)
+        if known or len(set(keys)) < len(keys):
+            count = len(known) or len(keys) - len(set(keys))
+            raise Conflict(f"{count:,} keys of {named(path.name)} have a decision already, or occur twice.")
+        statements.insert_imported(transaction, head.id, rows)
+        body = {"file": path.name, "sha256": digest, "rows": len(rows)}
+        at = max(now, head.clock)
+        statements.insert_event(transaction, head.id, "imported", at, actor=actor, why=why, body=body)
+
+    experiment.store.write(operation)
+    experiment.close_windows()
+    return len(rows)
+
+
+def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
+    """The rows of the file; blanks are None."""
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    try:
+        if path.suffix.lower() == ".parquet":
+            table = parquet.read_table(path)
+        else:
+            options = csv.ConvertOptions(strings_can_be_null=True, null_values=[""], quoted_strings_can_be_null=True)
+            names = csv.open_csv(path).schema.names
+            options.column_types = dict.fromkeys(names, pa.string())
+            table = csv.read_csv(path, convert_options=options)
+    except (OSError, pa.ArrowException) as error:
+        raise InvalidValue(f"Cannot read {named(path.name)}: {' '.join(str(error).split())}.") from None
+    if "arm" not in table.column_names:
+        raise InvalidValue(
+            f"{named(path.name)} must have a column arm, and may have {', '.join(n for n in IMPORTED if n != 'arm')}; "
+            f"got {', '.join(table.column_names)}."
+        )
+    for batch in table.to_batches(max_chunksize=CHUNK):
+        yield from batch.to_pylist()
+
+
+def _imported_row(
+    experiment: Experiment, configuration: Configuration, line: Mapping[str, Any], number: int, now: int
+) -> Sequence[Any]:
+    try:
+        return _checked_row(experiment, configuration, line, now)
+    except TruantError as error:
+        raise error.at(f"line {number}") from None
+
+
+def _checked_row(
+    experiment: Experiment, configuration: Configuration, line: Mapping[str, Any], now: int
+) -> Sequence[Any]:
+    """The values of the columns that `insert_imported` fills."""
+    asked = now if line.get("asked") is None else moment("asked", line["asked"])
+    if asked > now:
+        raise InvalidValue(f"asked must not be in the future, got {quoted(line['asked'])}.")
+    deadline = asked + configuration.window
+    probability = None if line.get("probability") is None else _number("probability", line["probability"])
+    if probability is not None and not 0 < probability <= 1:
+        raise InvalidValue(f"probability must be above 0 and at most 1, got {probability:g}.")
+    mediator = line.get("mediator")
+    if mediator is not None and configuration.mediator_cuts:
+        mediator = _number("mediator", mediator)
+    outcome = None if line.get("outcome") is None else _number("outcome", line["outcome"])
+    code, value = configuration.mediator_code(mediator), configuration.outcome_value(outcome)
+    key = None if line.get("key") is None else experiment.hashed_key(line["key"])
+    tag = experiment.rng.getrandbits(TAG_BITS) - HALF_TAG
+    arm = configuration.arm_number(None if line["arm"] is None else str(line["arm"]))
+    due = now if deadline + configuration.grace <= now else deadline + configuration.grace
+    return (
+        *(tag, arm, key, probability, asked, deadline, due),
+        *(code, None if code is None else asked, value, None if value is None else asked),
+    )
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            raise InvalidValue(f"{name} must be a number, got {quoted(value)}.") from None
+    return plain_number(name, value)

@@ -101,7 +101,7 @@ def allocate_if_due(
         if not snapshot.is_due(at):
             break
         configuration = snapshot.configuration
-        decided = int(counting.total_counts(cells, configuration).pulls.sum()) + sum(snapshot.pending or ())
+        decided = int(snapshot.counts.pulls.sum()) + sum(snapshot.pending or ())
         if decided > configuration.horizon and snapshot.head.status != ENDED:
             doubled = configuration.horizon
             while doubled < decided:

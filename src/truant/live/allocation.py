@@ -25,6 +25,12 @@ LEAST_AHEAD, MOST_AHEAD = 10, 100  # decisions that `ucb` looks ahead
 Edit = Callable[[Transaction, Head], None]  # what is written together with an allocation
 
 
+@functools.cache
+def own_version() -> str:
+    """This version of truant; read once, as that parses a file."""
+    return version("truant")
+
+
 @functools.lru_cache(maxsize=64)
 def decider_for(configuration: Configuration) -> Decider:
     """What decides from counts; kept, as it is needed after every batch."""
@@ -89,6 +95,11 @@ class Snapshot:
         if decider_for(self.configuration).counts_pending:
             self.pending = statements.pending_by_arm(transaction, experiment, len(self.configuration.arms))
 
+    @functools.cached_property
+    def counts(self) -> Counts:
+        """The counts of all days."""
+        return counting.total_counts(self.cells, self.configuration)
+
     def is_due(self, now: int) -> bool:
         """Whether another allocation is needed."""
         last, head = self.allocation, self.head
@@ -107,13 +118,14 @@ class Snapshot:
         rate = sum(pending or ()) / configuration.window
         ahead = int(min(max(rate * configuration.interval, LEAST_AHEAD), MOST_AHEAD))
         warming_up = now < end
-        counts = counting.total_counts(self.cells, configuration)
+        same = configuration is self.configuration
+        counts = self.counts if same else counting.total_counts(self.cells, configuration)
         return AllocationRow(
             version=self.allocation.version + 1,
             at=now,
             counts_version=self.head.counts_version,
             revision=revision,
-            made_by=version("truant"),
+            made_by=own_version(),
             until=end if warming_up else None,
             ahead=ahead,
             pending=pending,
@@ -130,7 +142,7 @@ def first_allocation(configuration: Configuration, now: int) -> AllocationRow:
         at=now,
         counts_version=0,
         revision=1,
-        made_by=version("truant"),
+        made_by=own_version(),
         until=now + configuration.warm_up if warming_up else None,
         ahead=LEAST_AHEAD,
         pending=pending,

@@ -27,7 +27,7 @@ Edit = Callable[[Transaction, Head], None]  # what is written together with an a
 
 @functools.cache
 def own_version() -> str:
-    """This version of truant; read once, as that parses a file."""
+    """The version of truant that runs; read once, as that parses a file."""
     return version("truant")
 
 

@@ -66,7 +66,7 @@ def _within_arm(
     least = np.minimum(np.ceil(wanted / success - 1e-9), available).astype(np.int64)
     if total >= least.sum():
         return shared_out(total, spread, least, available, answered, success)
-    return _in_proportion(total, available)
+    return in_proportion(total, available)
 
 
 def shared_out(
@@ -129,7 +129,7 @@ def _equal_parts(total: int, limits: Whole) -> Whole:
     return n
 
 
-def _in_proportion(total: int, sizes: FloatArray) -> Whole:
+def in_proportion(total: int, sizes: FloatArray) -> Whole:
     """In proportion to the sizes, rounded by largest remainders."""
     exact = total * sizes / max(sizes.sum(), 1.0)
     n: Whole = np.floor(exact).astype(np.int64)

@@ -7,7 +7,7 @@ import sys
 import warnings
 
 # each adds its commands
-from truant.cli import analyze, completion, listings, plan, reproduce, simulate, sweep  # noqa: F401
+from truant.cli import analyze, completion, listings, live, plan, reproduce, simulate, sweep  # noqa: F401
 from truant.cli.base import cli
 from truant.text import visible
 

@@ -26,6 +26,19 @@ class Commands(click.Group):
         ctx.meta["truant.json"] = "--json" in args
         return super().parse_args(ctx, args)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List commands under the heading that each names as its section."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        found = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        limit = formatter.width - 6 - max(map(len, found))
+        for name, command in found.items():
+            if command is not None and not command.hidden:
+                heading = getattr(command, "section", "Commands")
+                sections.setdefault(heading, []).append((name, command.get_short_help_str(limit)))
+        for heading, rows in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; what truant refuses is said in one sentence."""
         try:

@@ -109,6 +109,11 @@ def values_grid(analysis: Analysis, figures: Figures) -> Grid:
 
 def _below(analysis: Analysis, figures: Figures) -> Iterator[RenderableType]:
     yield plain(verdict_sentence(analysis), TONES[analysis.verdict.kind])
+    yield from below_verdict(analysis, figures)
+
+
+def below_verdict(analysis: Analysis, figures: Figures) -> Iterator[RenderableType]:
+    """What each assumption says, what would settle it, differences, warnings, and what would change the winner."""
     for answer in answer_sentences(analysis, figures):
         yield plain(f"  {answer}")
     yield from bullets("What would settle it", settling_sentences(analysis))

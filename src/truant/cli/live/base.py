@@ -1,0 +1,156 @@
+"""What the commands of live experiments share: where the store is, who acts, and how an answer is printed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from truant.cli.base import as_json, cli, number, say
+from truant.documents import document
+
+if TYPE_CHECKING:
+    from truant.live.experiment import Experiment
+    from truant.live.store import Store
+
+ACTOR = "TRUANT_ACTOR"  # of the environment: who acts, unless --actor says
+MISSING = "missing"  # the word for a value that is known to be missing
+SECTION = "Live experiments"
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Option = Callable[[Any], Any]
+
+
+class LiveCommand(click.Command):
+    """A command that help lists under live experiments."""
+
+    section = SECTION
+
+
+class LiveGroup(click.Group):
+    """Commands with a word in front that help lists under live experiments."""
+
+    section = SECTION
+
+
+def login_name() -> str | None:
+    """Who acts unless --actor says: of TRUANT_ACTOR, or the name of the login."""
+    import getpass
+
+    named = os.environ.get(ACTOR)
+    if named:
+        return named
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a container without users
+        return None
+
+
+store_option = click.option(
+    "--store",
+    metavar="URL",
+    help="sqlite:///mails.db, postgresql://user@host/database, or the path of an SQLite file.  "
+    "[default: TRUANT_STORE, or sqlite:///truant.db]",
+)
+actor_option = click.option(
+    "--actor",
+    default=login_name,
+    metavar="WHO",
+    help="Who does this, for the list of events.  [default: TRUANT_ACTOR, or the login name]",
+)
+why_option = click.option("--why", metavar="TEXT", help="Why, for the list of events.")
+key_option = click.option(
+    "--key", metavar="KEY", help="The decision of this customer, patient or visit, in place of its id."
+)
+
+
+def options(*several: Option) -> Option:
+    """Several options as one decorator, in this order."""
+
+    def decorate(function: Any) -> Any:
+        for option in reversed(several):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def live_command(name: str, *, changes: bool = False) -> Option:
+    """A command of live experiments; with `changes`, one that says who and why."""
+    shared = (actor_option, why_option) if changes else ()
+    command = cli.command(name, cls=LiveCommand)
+    return lambda function: command(options(*shared, store_option, as_json)(function))
+
+
+@contextmanager
+def opened_store(store: str | None, create: bool = False) -> Iterator[Store]:
+    """The store, closed at the end."""
+    from truant.live.store.opening import open_store
+
+    place = open_store(store, create=create)
+    try:
+        yield place
+    finally:
+        place.close()
+
+
+@contextmanager
+def opened(name: str, store: str | None, settles: bool = True) -> Iterator[Experiment]:
+    """The experiment of that name; its store is closed at the end."""
+    from truant.live.experiment import Experiment
+
+    with opened_store(store) as place:
+        yield Experiment.open(name, store=place, settles=settles)
+
+
+def names(text: str) -> list[str]:
+    """Names with commas between them."""
+    return [part.strip() for part in text.split(",")]
+
+
+def told_values(experiment: Experiment, mediator: str | None, outcome: str | None) -> dict[str, Any]:
+    """What was typed of a mediator and an outcome, as the library takes it; None: not given."""
+    configuration, values = experiment.state.configuration, {}
+    if mediator is not None:
+        known_missing = mediator == MISSING and MISSING not in configuration.mediator_levels
+        read = number if configuration.mediator_cuts else str
+        values["mediator"] = None if known_missing else read(mediator)
+    if outcome is not None:
+        values["outcome"] = None if outcome == MISSING else number(outcome)
+    return values
+
+
+def written(moment: datetime) -> str:
+    """A moment as JSON and tables show it."""
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def experiment_fields(experiment: Experiment) -> dict[str, Any]:
+    """An experiment as plain values, for JSON."""
+    head, configuration = experiment.state.head, experiment.state.configuration
+    return {
+        "name": head.name,
+        "status": head.status,
+        "revision": head.revision,
+        "learning_starts": written(experiment.learning_starts),
+        "learning": experiment.learning_sentence,
+        "configuration": configuration.summary(),
+    }
+
+
+def answer(as_json: bool, kind: str, fields: Mapping[str, Any], sentence: str) -> None:
+    """Print a document, or a sentence for people."""
+    if as_json:
+        print_document(document(kind, 1, fields))
+    else:
+        say(sentence)
+
+
+def print_document(found: Mapping[str, Any]) -> None:
+    """Print a JSON document."""
+    click.echo(json.dumps(found, indent=2))

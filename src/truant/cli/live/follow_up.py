@@ -1,0 +1,44 @@
+"""`truant follow-up`: which missing outcomes to obtain after all."""
+
+from __future__ import annotations
+
+import click
+
+from truant.cli.base import console, integer, say, wrote
+from truant.cli.live.base import actor_option, live_command, opened, print_document
+
+
+@live_command("follow-up")
+@click.argument("name")
+@click.option("--n", type=integer, metavar="N", help="How many missing decisions to pick now.")
+@click.option(
+    "--budget", type=integer, metavar="N", help="How many may be picked in all, with those of earlier times."
+)
+@click.option("--out", type=click.Path(path_type=str), help="Write the list: .csv or .parquet.")
+@actor_option
+def follow_up(
+    name: str,
+    n: int | None,
+    budget: int | None,
+    out: str | None,
+    actor: str | None,
+    store: str | None,
+    as_json: bool,
+) -> None:
+    """Pick missing decisions at random to follow up.
+
+    More are picked where answers help most to find the best arm. Tell each answer with `truant tell --followed-up`, and
+    --outcome missing where the follow-up failed.
+    """
+    from truant.files import check_outputs
+
+    check_outputs([(out, (".csv", ".parquet"))])
+    with opened(name, store) as experiment:
+        found = experiment.follow_up(n, budget=budget, actor=actor)
+    path = wrote(found.save(out)) if out else None
+    if as_json:
+        print_document(found.summary())
+    else:
+        console().print(found)
+    if path:
+        say(f"Wrote {path}", err=as_json)

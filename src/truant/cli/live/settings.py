@@ -1,0 +1,97 @@
+"""Options for the settings of an experiment: those of `create`, and those that `change` takes, too."""
+
+from __future__ import annotations
+
+import click
+
+from truant.cli.analyze import _complete_assumptions as complete_assumptions
+from truant.cli.base import integer, number, numbers
+from truant.cli.live.base import names, options
+from truant.cli.simulate import _complete_names as complete_policies
+
+outcome_options = options(
+    click.option(
+        "--range", "range", type=numbers, metavar="LOW,HIGH", help="Lowest and highest possible outcome."
+    ),
+    click.option("--levels", type=numbers, metavar="0,1,...", help="All values that an outcome can have."),
+    click.option(
+        "--absent",
+        type=number,
+        metavar="VALUE",
+        help="Outcome of a decision of which none was told in its window, e.g. 0 for no purchase.",
+    ),
+    click.option("--minimize", is_flag=True, help="Lower outcomes are better: costs, churn, deaths."),
+)
+mediator_options = options(
+    click.option(
+        "--mediator-levels",
+        type=names,
+        metavar="closed,opened",
+        help="What can be seen before the outcome, if anything.",
+    ),
+    click.option(
+        "--mediator-cuts",
+        type=numbers,
+        metavar="10,50",
+        help="Points at which a mediator that is a number is cut into classes, in place of --mediator-levels.",
+    ),
+    click.option(
+        "--mediator-absent",
+        metavar="LEVEL",
+        help="Level of a decision whose mediator was not told in its window.",
+    ),
+)
+changeable_options = options(
+    click.option(
+        "--assume",
+        shell_complete=complete_assumptions,
+        help="Why outcomes are missing, see `truant assumptions`.",
+    ),
+    click.option(
+        "--policy",
+        shell_complete=complete_policies,
+        help="How arms are chosen, see `truant policies`.  [default: --assume with thompson]",
+    ),
+    click.option("--window", metavar="7d", help="How long to wait for an outcome."),
+    click.option(
+        "--grace", metavar="1d", help="How long after its window a decision waits for tells on their way."
+    ),
+    click.option("--horizon", type=integer, metavar="N", help="Number of decisions expected in all."),
+    click.option("--minimum-share", type=number, metavar="SHARE", help="Least probability of an arm."),
+    click.option(
+        "--holdout",
+        type=number,
+        metavar="SHARE",
+        help="Share of decisions that are drawn from the fixed split and not learned from.",
+    ),
+    click.option(
+        "--split",
+        type=numbers,
+        metavar=".5,.5",
+        help="The fixed split of warm-up and holdout, a share for each arm.  [default: equal shares]",
+    ),
+    click.option("--control", metavar="ARM", help="The arm that others are compared with."),
+    click.option(
+        "--fallback",
+        metavar="ARM",
+        help="The arm to use when the store cannot be reached, or the experiment is paused or has ended.",
+    ),
+    click.option("--level", type=number, help="Level of intervals and verdicts in reports.  [default: 0.95]"),
+    click.option(
+        "--tolerance",
+        type=number,
+        help="Largest expected loss, in units of the outcome, at which arms count as equal.",
+    ),
+    click.option(
+        "--stop-loss",
+        type=number,
+        metavar="LOSS",
+        help="The experiment may stop when the expected loss of its best arm is at most this.",
+    ),
+    click.option(
+        "--stop-level",
+        type=number,
+        metavar="PROBABILITY",
+        help="The experiment may stop when its best arm is the best with at least this probability.",
+    ),
+)

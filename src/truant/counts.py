@@ -163,7 +163,7 @@ class Counts:
 
     def extend(self, arms: npt.ArrayLike, mediators: npt.ArrayLike, outcomes: npt.ArrayLike) -> None:
         """Add whole columns of pulls, in place, as `fold` reads them; to the last bit as if one by one."""
-        n, rows, _ = self.table.shape
+        n, rows, width = self.table.shape
         a = code_column("arm", arms, 0, n)
         m = code_column("mediator", mediators, -1, rows - 1)
         m = np.where(m < 0, rows - 1, m)
@@ -176,15 +176,23 @@ class Counts:
             raise InvalidValue(
                 f"Outcomes must be missing or within ±{LARGEST_OUTCOME:g}, got one that is not."
             )
+        self.table = np.ascontiguousarray(self.table)
+        place = (a * rows + m) * width  # of the first column of each pull's cell
         if self.levels is not None:
-            np.add.at(self.table, (a, m, self._level_codes(y)), 1.0)
+            np.add.at(self.table.reshape(-1), place + self._level_codes(y), 1.0)
             return
         seen = ~np.isnan(y)
         about = y[seen] - self.centre
         # add.at adds in row order, as updating one by one does
-        np.add.at(self.table, (a, m, PULLS), 1.0)
-        for column, values in ((OBSERVED, 1.0), (SUM, about), (SQUARES, about**2), (CUBES, about * about * about)):
-            np.add.at(self.table, (a[seen], m[seen], column), values)
+        flat = self.table.reshape(-1)
+        np.add.at(flat, place + PULLS, 1.0)
+        for column, values in (
+            (OBSERVED, 1.0),
+            (SUM, about),
+            (SQUARES, about**2),
+            (CUBES, about * about * about),
+        ):
+            np.add.at(flat, place[seen] + column, values)
 
     def with_arms(self, arms: int) -> Counts:
         """The same counts with further arms, which have no pulls yet, after the others."""
@@ -299,6 +307,11 @@ class Counts:
         """Both tables changed in the same way."""
         followed_up = None if self.followed_up is None else change(self.followed_up)
         return Counts(change(self.table), levels, centre, followed_up)
+
+    def of_arms(self, arms: npt.ArrayLike) -> Counts:
+        """The counts of some arms, by their numbers."""
+        chosen = np.asarray(arms, np.int64)
+        return self._with_tables(lambda table: table[chosen], self.levels, self.centre)
 
     def real_row(self, arm: int) -> FloatArray:
         """The arm's table in the real layout, shape (K+1, columns), without the work for the other arms."""

@@ -61,8 +61,8 @@ def revise(
             raise Gone(f"Experiment {named(head.name)} has ended; it cannot be changed.")
         if expected is not None and expected != head.revision:
             raise Conflict(
-                f"Experiment {named(head.name)} is at revision {head.revision}, and the change is meant for {expected}; "
-                "look at it again."
+                f"Experiment {named(head.name)} is at revision {head.revision}, and the change is meant for "
+                f"{expected}; look at it again."
             )
         after = change(before)
         if after == before:
@@ -72,7 +72,9 @@ def revise(
         fields = _differences(before, after)
 
         def edit(transaction: Transaction, found: Head, at: int = at, after: Configuration = after) -> None:
-            statements.insert_revision(transaction, experiment, found.revision + 1, at, after.as_json(), actor, why)
+            statements.insert_revision(
+                transaction, experiment, found.revision + 1, at, after.as_json(), actor, why
+            )
             statements.update_experiment(transaction, experiment, revision=found.revision + 1)
             statements.insert_event(transaction, experiment, kind, at, actor=actor, why=why, body=fields)  # noqa: B023
 
@@ -89,7 +91,7 @@ def _differences(before: Configuration, after: Configuration) -> dict[str, Any]:
 def allocate_if_due(
     store: Store, experiment: int, now: int, cells: counting.Cells, version: int
 ) -> tuple[counting.Cells, int, bool]:
-    """Make the next allocation if one is needed; gives the cells that were read, their version, and whether it was made.
+    """Make the next allocation if one is needed; gives the cells, their version, and whether it was made.
 
     A horizon that has been passed is doubled first.
     """

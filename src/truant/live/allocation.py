@@ -85,7 +85,9 @@ def compile_policy(configuration: Configuration) -> None:
 class Snapshot:
     """What an allocation is made from, read in one state of the store."""
 
-    def __init__(self, transaction: Transaction, experiment: int, known: counting.Cells, known_version: int) -> None:
+    def __init__(
+        self, transaction: Transaction, experiment: int, known: counting.Cells, known_version: int
+    ) -> None:
         self.head = statements.head_of(transaction, experiment)
         self.configuration = configuration_of(transaction, self.head)
         self.allocation = statements.allocation_of(transaction, experiment, self.head.allocation)

@@ -1,4 +1,4 @@
-"""Ask: draws an arm from the stored allocation and keeps the decision. No estimate is made here, and no numba is needed."""
+"""Ask: draws an arm from the stored allocation and keeps the decision. No estimate is made here."""
 
 from __future__ import annotations
 

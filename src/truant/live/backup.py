@@ -24,7 +24,9 @@ def backup(store: str | os.PathLike[str] | Store | None, path: str | os.PathLike
     """Write everything that a store holds at one moment into a new file; asks and tells go on meanwhile."""
     target = output_path(path, ENDINGS)
     if target.exists():
-        raise InvalidValue(f"Cannot write the backup {named(target)}: the file is there already; choose another name.")
+        raise InvalidValue(
+            f"Cannot write the backup {named(target)}: the file is there already; choose another name."
+        )
     source = open_store(store, create=False)
     with written_whole(target) as temporary:
         temporary.unlink(missing_ok=True)

@@ -12,7 +12,18 @@ from truant.live.configuration import Configuration, names_of
 from truant.text import named
 
 CHANGEABLE = (
-    *("policy", "assume", "window", "grace", "horizon", "minimum_share", "holdout", "split", "control", "fallback"),
+    *(
+        "policy",
+        "assume",
+        "window",
+        "grace",
+        "horizon",
+        "minimum_share",
+        "holdout",
+        "split",
+        "control",
+        "fallback",
+    ),
     *("level", "tolerance", "stop_loss", "stop_level"),
 )
 
@@ -29,26 +40,37 @@ def changed(before: Configuration, settings: Mapping[str, Any]) -> Configuration
         "policy": before.policy,
         "window": duration_text(before.window),
         "grace": duration_text(before.grace),
-        **{name: getattr(before, name) for name in CHANGEABLE if name not in ("assume", "policy", "window", "grace")},
+        **{
+            name: getattr(before, name)
+            for name in CHANGEABLE
+            if name not in ("assume", "policy", "window", "grace")
+        },
     }
     if "assume" in settings and "policy" not in settings:
         del kept["policy"]  # that of the new assumption
-    if kept["split"] is not None:
-        kept["split"] = tuple(before.fixed_shares()) if not before.retired else None
-    outcome: dict[str, Any] = {"levels": before.levels} if before.levels else {"range": (before.low, before.high)}
-    after = configure(arms=before.arms, mediator_levels=before.mediator_levels, **outcome, **(kept | dict(settings)))
-    return before.changed(**{name: getattr(after, name) for name in CHANGEABLE})
+    del kept["split"]  # it stays unless it is given: arms may have been added or retired since it was checked
+    outcome: dict[str, Any] = (
+        {"levels": before.levels} if before.levels else {"range": (before.low, before.high)}
+    )
+    after = configure(
+        arms=before.arms, mediator_levels=before.mediator_levels, **outcome, **(kept | dict(settings))
+    )
+    taken = [name for name in CHANGEABLE if name != "split" or name in settings]
+    return before.changed(**{name: getattr(after, name) for name in taken})
 
 
 def with_arm(before: Configuration, arm: str) -> Configuration:
     """One more arm, at the end; one that was retired comes back."""
     if arm in before.retired:
-        return before.changed(retired=tuple(name for name in before.retired if name != arm))
-    if arm in before.arms:
+        after = before.changed(retired=tuple(name for name in before.retired if name != arm))
+    elif arm in before.arms:
         raise Conflict(f"There is an arm {named(arm)} already.")
-    after = before.changed(arms=names_of("arms", [*before.arms, arm], least=2))
+    else:
+        after = before.changed(arms=names_of("arms", [*before.arms, arm], least=2))
     if after.minimum_share * sum(after.active) > 1:
-        raise Conflict(f"minimum_share {after.minimum_share:g} leaves no room for one more arm; lower it first.")
+        raise Conflict(
+            f"minimum_share {after.minimum_share:g} leaves no room for one more arm; lower it first."
+        )
     decider_of(after)
     return after
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from truant.durations import duration
@@ -86,7 +87,9 @@ def configure(
         found = found.changed(absent=found.outcome_value(absent))
     if mediator_absent is not None:
         if found.mediator_cuts:
-            raise InvalidValue("mediator_absent names a level of mediator_levels; with mediator_cuts there are none.")
+            raise InvalidValue(
+                "mediator_absent names a level of mediator_levels; with mediator_cuts there are none."
+            )
         code = found.mediator_code(mediator_absent)
         found = found.changed(mediator_absent=None if code is None else found.mediator_levels[code])
     decider_of(found)
@@ -122,7 +125,9 @@ def _outcome(range: tuple[float, float] | None, levels: Sequence[float] | None) 
         setting = Setting(arms=1, levels=tuple(levels))
     else:
         if not isinstance(range, Sequence) or isinstance(range, str) or len(range) != 2:
-            raise InvalidValue(f"range must be two numbers, the lowest and the highest outcome, got {quoted(range)}.")
+            raise InvalidValue(
+                f"range must be two numbers, the lowest and the highest outcome, got {quoted(range)}."
+            )
         setting = Setting(arms=1, low=plain_number("range", range[0]), high=plain_number("range", range[1]))
     return {"levels": setting.levels, "low": setting.low, "high": setting.high}
 
@@ -132,7 +137,7 @@ def _mediator(levels: Sequence[str], cuts: Sequence[float]) -> dict[str, Any]:
         raise InvalidValue("Give mediator_levels or mediator_cuts, not both.")
     if cuts:
         points = tuple(plain_number("mediator_cuts", cut) for cut in cuts)
-        if any(high <= low for low, high in zip(points, points[1:], strict=False)):
+        if any(high <= low for low, high in pairwise(points)):
             raise InvalidValue(f"mediator_cuts must increase, got {quoted(list(cuts))}.")
         return {"mediator_cuts": points, "mediator_levels": class_names(points)}
     return {"mediator_levels": names_of("mediator_levels", levels, least=2) if levels else ()}
@@ -175,7 +180,7 @@ def _one_of(name: str, value: object, known: Sequence[str]) -> str:
 def _place(name: str, value: object, arms: tuple[str, ...]) -> int:
     if value not in arms:
         raise unknown(f"arm as {name}:", value, arms)
-    return arms.index(value)  # type: ignore[arg-type]
+    return arms.index(value)
 
 
 def _share(name: str, value: object) -> float:

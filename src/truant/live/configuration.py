@@ -8,6 +8,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from truant.durations import SECOND, duration_text
@@ -99,7 +100,7 @@ class Configuration:
         """The number of an arm; or raises UnknownName."""
         if name not in self.arms:
             raise unknown("arm", name, self.arms)
-        return self.arms.index(name)  # type: ignore[arg-type]
+        return self.arms.index(str(name))
 
     def mediator_code(self, value: object) -> int | None:
         """The number of a mediator level as it was told; None if it was reported missing."""
@@ -144,7 +145,7 @@ class Configuration:
     def from_json(cls, text: str) -> Configuration:
         """A configuration as it was kept; fields that this version does not know are left out."""
         known = {field.name for field in dataclasses.fields(cls)}
-        found = {
+        found: dict[str, Any] = {
             name: _as_tuple(value) if isinstance(value, list) else value
             for name, value in json.loads(text).items()
             if name in known
@@ -186,9 +187,7 @@ def names_of(what: str, values: object, least: int) -> tuple[str, ...]:
         raise InvalidValue(f"{what} must be at least {least} names, got {quoted(list(found))}.")
     for name in found:
         if not name.strip() or len(name) > LONGEST_NAME:
-            raise InvalidValue(
-                f"{what} must be names of 1 to {LONGEST_NAME} characters, got {quoted(name)}."
-            )
+            raise InvalidValue(f"{what} must be names of 1 to {LONGEST_NAME} characters, got {quoted(name)}.")
     twice = [name for i, name in enumerate(found) if name in found[:i]]
     if twice:
         raise InvalidValue(f"{what} must differ from each other, got {named(twice[0])} twice.")
@@ -197,11 +196,13 @@ def names_of(what: str, values: object, least: int) -> tuple[str, ...]:
 
 def class_names(cuts: Sequence[float]) -> tuple[str, ...]:
     """What the classes between cut points are called; a value equal to a point belongs below it."""
-    inner = [f"above {low:g} to {high:g}" for low, high in zip(cuts, cuts[1:], strict=False)]
+    inner = [f"above {low:g} to {high:g}" for low, high in pairwise(cuts)]
     return (f"up to {cuts[0]:g}", *inner, f"above {cuts[-1]:g}")
 
 
-def shares_of(what: str, values: Mapping[str, float] | Sequence[float], arms: Sequence[str]) -> tuple[float, ...]:
+def shares_of(
+    what: str, values: Mapping[str, float] | Sequence[float], arms: Sequence[str]
+) -> tuple[float, ...]:
     """One share for each arm, above 0 and adding up to 1."""
     if isinstance(values, Mapping):
         for name in values:

@@ -91,6 +91,15 @@ def counts_of(table: Any, setting: Setting) -> Counts:
     return counts if len(counts.table) == setting.arms else counts.with_arms(setting.arms)
 
 
+def emptied(cells: Cells, configuration: Configuration) -> Cells:
+    """The same kinds and days with nothing counted."""
+    nothing = Counts.empty(configuration.setting()).table.tolist()
+    return {
+        (kind, day): padded_tally(None, len(configuration.arms)) if kind == TALLY else nothing
+        for kind, day in cells
+    }
+
+
 def total_counts(cells: Cells, configuration: Configuration, kind: str = SETTLED) -> Counts:
     """The counts of all days, added in the order of the days; those of `settled` come with their follow-ups."""
     setting = configuration.setting()
@@ -133,7 +142,7 @@ def padded_tally(tally: Any, arms: int) -> dict[str, Any]:
         return [*values, *[0] * (arms - len(values))]
 
     tally = tally or {}
-    empty = [[], [], []]
+    empty: list[list[float]] = [[], [], []]
     return {
         **{kind: [more(line) for line in tally.get(kind, empty)] for kind in SHARES},
         "reasons": {reason: more(tally.get("reasons", {}).get(reason, [])) for reason in REASONS},
@@ -203,7 +212,9 @@ def recounted(
     """
     chosen = [row for row in rows if row.settled is not None and (up_to is None or row.settled <= up_to)]
     later = [
-        row for row in chosen if row.answer_settled is not None and (up_to is None or row.answer_settled <= up_to)
+        row
+        for row in chosen
+        if row.answer_settled is not None and (up_to is None or row.answer_settled <= up_to)
     ]
     later.sort(key=lambda row: (row.answer_settled, row.number))
     cells: Cells = {}

@@ -130,7 +130,7 @@ def examine(experiment: Experiment, allocations: int | None = 20) -> Diagnosis:
         len(record.kept),
         made,
         len(record.allocations) - made,
-        tuple([*findings, *_listed(wrong)]),
+        (*findings, *_listed(wrong)),
     )
 
 
@@ -152,7 +152,9 @@ def _wrong_states(record: _Record) -> list[str]:
         elif counted and (row.outcome is not None) != (row.state == OBSERVED):
             found.append(f"Decision {row.id} is {row.state}, which its outcome contradicts.")
         elif counted and (row.settled or 0) > record.head.counts_version:
-            found.append(f"Decision {row.id} entered version {row.settled} of the counts, which is not there yet.")
+            found.append(
+                f"Decision {row.id} entered version {row.settled} of the counts, which is not there yet."
+            )
     return found
 
 
@@ -167,8 +169,9 @@ def _wrong_cells(record: _Record, recounted: counting.Cells, configuration: Conf
         if kind == counting.TALLY:
             same = counting.padded_tally(kept, arms) == counting.padded_tally(again, arms)
         else:
-            tables = [counting.counts_of(one, setting).table for one in (kept, again)]
-            same = np.array_equal(*tables)
+            same = np.array_equal(
+                counting.counts_of(kept, setting).table, counting.counts_of(again, setting).table
+            )
         if not same:
             found.append(f"The {kind} counts of day {day} differ from a new count of their decisions.")
     return found
@@ -204,8 +207,13 @@ def _wrong_allocations(record: _Record, most: int | None) -> tuple[int, list[str
             one.ahead,
             one.at < record.head.created + configuration.warm_up,
         )
-        if len(again) != len(one.probabilities) or np.abs(np.subtract(again, one.probabilities)).max() > CLOSE_ENOUGH:
-            found.append(f"Allocation {one.version} differs from one that is made again from the same counts.")
+        if (
+            len(again) != len(one.probabilities)
+            or np.abs(np.subtract(again, one.probabilities)).max() > CLOSE_ENOUGH
+        ):
+            found.append(
+                f"Allocation {one.version} differs from one that is made again from the same counts."
+            )
     return len(chosen), found
 
 

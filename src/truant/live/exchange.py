@@ -31,7 +31,18 @@ NUMBERS = ("probability", "outcome", "late_outcome", "pick_probability")
 FLAGS = ("followed_up", "holdout")
 TIMES = ("asked", "deadline")
 COLUMNS = (
-    *("id", "arm", "probability", "asked", "deadline", "state", "reason", "mediator", "outcome", "late_outcome"),
+    *(
+        "id",
+        "arm",
+        "probability",
+        "asked",
+        "deadline",
+        "state",
+        "reason",
+        "mediator",
+        "outcome",
+        "late_outcome",
+    ),
     *("followed_up", "pick_probability", "holdout"),
 )
 
@@ -72,7 +83,9 @@ def exported(experiment: Experiment, every: bool = False) -> pa.Table:
         rows = statements.all_rows(transaction, experiment.number, settled_only=not every)
         while some := [_exported_row(row, configuration) for row in islice(rows, CHUNK)]:
             columns = zip(*some, strict=True)
-            batches.append(pa.record_batch([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema))
+            batches.append(
+                pa.record_batch([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema)
+            )
         return pa.Table.from_batches(batches, schema)
 
     return experiment.store.read(query)
@@ -112,7 +125,9 @@ def import_rows(
     """
     path = Path(data)
     if path.suffix.lower() not in ENDINGS:
-        raise InvalidValue(f"Decisions are imported from a .csv or .parquet file, got {quoted(os.fspath(data))}.")
+        raise InvalidValue(
+            f"Decisions are imported from a .csv or .parquet file, got {quoted(os.fspath(data))}."
+        )
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -155,7 +170,9 @@ def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
         if path.suffix.lower() == ".parquet":
             table = parquet.read_table(path)
         else:
-            options = csv.ConvertOptions(strings_can_be_null=True, null_values=[""], quoted_strings_can_be_null=True)
+            options = csv.ConvertOptions(
+                strings_can_be_null=True, null_values=[""], quoted_strings_can_be_null=True
+            )
             names = csv.open_csv(path).schema.names
             options.column_types = dict.fromkeys(names, pa.string())
             table = csv.read_csv(path, convert_options=options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -56,6 +57,7 @@ class Experiment:
         self._store, self._state, self._secret = store, state, secret
         self._clock, self._random = clock, rng
         self._settler = Settler(settles)
+        self.cached: dict[Any, Any] = {}  # the last analysis, by version of the counts
 
     @classmethod
     def create(
@@ -135,7 +137,9 @@ class Experiment:
 
         def operation(transaction: Transaction) -> State:
             if statements.head_named(transaction, name) is not None:
-                raise Conflict(f"There is an experiment {named(name)} already; open it, or choose another name.")
+                raise Conflict(
+                    f"There is an experiment {named(name)} already; open it, or choose another name."
+                )
             number = statements.insert_experiment(transaction, name, now)
             statements.insert_revision(transaction, number, 1, now, configuration.as_json(), actor, why)
             statements.insert_event(
@@ -211,7 +215,9 @@ class Experiment:
     def learning_sentence(self) -> str:
         """The same in a sentence."""
         configuration, created = self._state.configuration, self._state.head.created
-        first = created + (0 if configuration.settle == "on_arrival" else configuration.window + configuration.grace)
+        first = created + (
+            0 if configuration.settle == "on_arrival" else configuration.window + configuration.grace
+        )
         if configuration.settle == "on_arrival":
             return "Outcomes are counted as they arrive, so that shares may change from the first outcome on."
         words = f"No outcome can settle before {in_words(first)}"
@@ -221,9 +227,7 @@ class Experiment:
 
     # Asking and telling
 
-    def ask(
-        self, n: int | None = None, *, key: str | None = None, keys: Sequence[str] | None = None
-    ) -> Any:
+    def ask(self, n: int | None = None, *, key: str | None = None, keys: Sequence[str] | None = None) -> Any:
         """Which arm to use: a Decision; with `n` or `keys`, a list of them.
 
         Parameters
@@ -236,7 +240,8 @@ class Experiment:
         one = n is None and keys is None
         try:
             self._settler.settle_if_due(self)
-            decisions = self._store.write(lambda transaction: self._ask_in(transaction, wanted))
+            # the state is taken over only once what it was read with is kept
+            decisions, self._state = self._store.write(lambda transaction: self._ask_in(transaction, wanted))
         except (Gone, Unavailable):
             fallback = self._state.configuration.fallback
             if fallback is None:
@@ -244,15 +249,19 @@ class Experiment:
             decisions = [Decision(None, fallback, None, None, None, fallback=True) for _ in wanted]
         return decisions[0] if one else decisions
 
-    def _ask_in(self, transaction: Transaction, wanted: Sequence[str | None]) -> list[Decision]:
+    def _ask_in(self, transaction: Transaction, wanted: Sequence[str | None]) -> tuple[list[Decision], State]:
         now, state = self._clock(), self._state
         # in the order of keys: two processes that ask for the same ones cannot wait for each other
-        order = sorted(range(len(wanted)), key=lambda i: wanted[i] or "") if len(wanted) > 1 else range(len(wanted))
+        order = (
+            sorted(range(len(wanted)), key=lambda i: wanted[i] or "")
+            if len(wanted) > 1
+            else range(len(wanted))
+        )
         found: list[Any] = [None] * len(wanted)
-        for i in order:
-            found[i], state = ask_one(transaction, state, self._random, now, wanted[i])
-        self._state = state
-        return found
+        with transaction.all_or_none() if len(wanted) > 1 else nullcontext():
+            for i in order:
+                found[i], state = ask_one(transaction, state, self._random, now, wanted[i])
+        return found, state
 
     def _wanted(self, n: int | None, key: object, keys: object) -> list[str | None]:
         if sum(value is not None for value in (n, key, keys)) > 1:
@@ -272,7 +281,9 @@ class Experiment:
     def lookup(self, key: str) -> Decision | None:
         """The decision that a key has; None if it has none. Nobody enters the experiment by this."""
         hashed_key, state = self.hashed_key(key), self._state
-        row = self._store.read(lambda transaction: statements.decision_by_key(transaction, self.number, hashed_key))
+        row = self._store.read(
+            lambda transaction: statements.decision_by_key(transaction, self.number, hashed_key)
+        )
         if row is None:
             return None
         arms = state.configuration.arms
@@ -309,13 +320,19 @@ class Experiment:
         for values in tells:
             try:
                 if not isinstance(values, Mapping):
-                    raise InvalidValue(f"A tell must be a mapping such as {{'id': ..., 'outcome': 1}}, got {quoted(values)}.")
+                    raise InvalidValue(
+                        f"A tell must be a mapping such as {{'id': ..., 'outcome': 1}}, got {quoted(values)}."
+                    )
                 found.append(self._prepared(values))
             except TruantError as error:
                 found.append(error)
 
+        # in the order of decisions: two processes that tell of the same ones cannot wait for each other
+        order = sorted(range(len(found)), key=lambda i: _place_in_order(found[i]))
+
         def operation(transaction: Transaction) -> list[Told | TruantError]:
-            return [self._verdict(transaction, one) for one in found]
+            verdicts = {i: self._verdict(transaction, found[i]) for i in order}
+            return [verdicts[i] for i in range(len(found))]
 
         results = self._store.write(operation)
         self._settler.settle_if_due(self)
@@ -358,7 +375,12 @@ class Experiment:
         )
 
     def withdraw(
-        self, id: str | None = None, *, key: str | None = None, actor: str | None = None, why: str | None = None
+        self,
+        id: str | None = None,
+        *,
+        key: str | None = None,
+        actor: str | None = None,
+        why: str | None = None,
     ) -> None:
         """Take a decision out, as when a patient withdraws consent: its outcome is removed and counts as missing."""
         place = place_of(id, key, self.hashed_key)
@@ -378,12 +400,15 @@ class Experiment:
 
     # What is known
 
-    def status(self, *, calibrate: bool = True, progress: bool | Callable[[float], None] | None = None) -> Status:
+    def status(
+        self, *, calibrate: bool | None = None, progress: bool | Callable[[float], None] | None = None
+    ) -> Status:
         """What is known now: the analysis of the settled decisions, what is pending, and tests of how it runs.
 
         Parameters
         ----------
-        calibrate : allow for the policy by replaying it; if not, intervals are confidence sequences, which are wider.
+        calibrate : allow for the policy by replaying it: always, never (intervals are then confidence sequences, which
+            are wider), or, unless given, where that takes a second or two.
         progress : show a progress bar while the policy is replayed.
         """
         from truant.live.status import status_of
@@ -393,7 +418,9 @@ class Experiment:
 
     def events(self, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
         """What happened, oldest first: number, time, kind, decision, actor, why and body of each event."""
-        found = self._store.read(lambda transaction: statements.events(transaction, self.number, after, limit))
+        found = self._store.read(
+            lambda transaction: statements.events(transaction, self.number, after, limit)
+        )
         return [one | {"at": as_datetime(one["at"])} for one in found]
 
     def close_windows(self, now: datetime | str | None = None) -> int:
@@ -462,7 +489,12 @@ class Experiment:
         self._revise("arm_retired", lambda before: without_arm(before, arm), actor, why)
 
     def change(
-        self, *, actor: str | None = None, why: str | None = None, revision: int | None = None, **settings: Any
+        self,
+        *,
+        actor: str | None = None,
+        why: str | None = None,
+        revision: int | None = None,
+        **settings: Any,
     ) -> None:
         """Change settings of `create`: a new revision, which holds for decisions from now on.
 
@@ -546,9 +578,20 @@ def experiments(store: Where = None) -> list[dict[str, Any]]:
     """The experiments of a store: name, status, revision, created."""
     place = open_store(store, create=False)
     return [
-        {"name": one.name, "status": one.status, "revision": one.revision, "created": as_datetime(one.created)}
+        {
+            "name": one.name,
+            "status": one.status,
+            "revision": one.revision,
+            "created": as_datetime(one.created),
+        }
         for one in place.read(statements.heads)
     ]
+
+
+def _place_in_order(tell: Prepared | TruantError) -> tuple[int, str]:
+    if isinstance(tell, TruantError):
+        return 0, ""
+    return tell.place.number or 0, tell.place.key or ""
 
 
 def _check_name(name: object) -> None:

@@ -25,11 +25,20 @@ class Closed(NamedTuple):
     busy: bool = False  # another process is closing windows
 
 
-def close_batch(store: Store, experiment: int, now: int) -> Closed:
-    """Settle decisions whose window is over, answers to follow-ups, and days with corrections, in one transaction."""
+def close_batch(store: Store, experiment: int, now: int, wait: bool = False) -> Closed:
+    """Settle decisions whose window is over, answers to follow-ups, and days with corrections, in one transaction.
+
+    Parameters
+    ----------
+    store, experiment, now : where, which, and until when.
+    wait : for another process that is closing windows; if not, this one leaves it to that.
+    """
 
     def operation(transaction: Transaction) -> Closed:
-        head = statements.locked_head(store, transaction, experiment)
+        if wait:
+            head: Head | None = statements.head_of(transaction, experiment, store.for_update)
+        else:
+            head = statements.locked_head(store, transaction, experiment)
         if head is None:
             return Closed(0, 0, 0, False, busy=True)
         return _close(store, transaction, head, max(now, head.clock))
@@ -62,6 +71,7 @@ def _close(store: Store, transaction: Transaction, head: Head, now: int) -> Clos
     counting.add_rows(cells, fresh, fresh_answers, configuration, shares_of(transaction, head.id, fresh))
     for day in stale:
         again = list(statements.settled_rows(transaction, head.id, day * DAY, (day + 1) * DAY))
+        cells |= counting.emptied(statements.day_cells(transaction, head.id, [day]), configuration)
         cells |= counting.recounted(again, configuration, shares_of(transaction, head.id, again))
     statements.write_cells(transaction, head.id, version, cells)
     statements.update_experiment(transaction, head.id, counts_version=version, clock=now)
@@ -73,7 +83,7 @@ def _close(store: Store, transaction: Transaction, head: Head, now: int) -> Clos
         "recounted": stale,
     }
     statements.insert_event(transaction, head.id, "closed", now, body=body)
-    return Closed(len(rows), len(answers), len(stale), len(rows) == MOST)
+    return Closed(len(rows), len(answers), len(stale), len(rows) >= MOST)
 
 
 def configuration_of(transaction: Transaction, head: Head) -> Configuration:
@@ -84,4 +94,6 @@ def configuration_of(transaction: Transaction, head: Head) -> Configuration:
 def shares_of(transaction: Transaction, experiment: int, rows: Sequence[Row]) -> dict[int, list[float]]:
     """The probabilities of all arms, of every allocation that these decisions were drawn from."""
     versions = sorted({row.allocation for row in rows if row.allocation is not None})
-    return {one.version: one.probabilities for one in statements.allocations(transaction, experiment, versions)}
+    return {
+        one.version: one.probabilities for one in statements.allocations(transaction, experiment, versions)
+    }

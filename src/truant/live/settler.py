@@ -39,14 +39,14 @@ class Settler:
         try:
             self._next = now + interval
             if self._is_due(experiment, now):
-                self._settle(experiment, now)
+                self._settle(experiment, now, wait=force)
         finally:
             self._lock.release()
 
     def settle(self, experiment: Experiment, now: int) -> int:
         """Settle everything that was due by then; gives the number of decisions."""
         with self._free():
-            return self._settle(experiment, now)
+            return self._settle(experiment, now, wait=True)
 
     def _free(self) -> threading.Lock:
         if self._process != os.getpid():  # forked: a thread of the parent may have held the lock
@@ -59,7 +59,9 @@ class Settler:
 
         def query(transaction: Transaction) -> tuple[int | None, bool]:
             due = statements.first_due(transaction, number)
-            other = statements.unsettled_answers(transaction, number) or statements.stale_days(transaction, number)
+            other = statements.unsettled_answers(transaction, number) or statements.stale_days(
+                transaction, number
+            )
             return due, bool(other)
 
         state: State = experiment.refresh()
@@ -71,14 +73,14 @@ class Settler:
         counts_pending = allocation.pending is not None
         return (due is not None and due <= now) or other or behind or over or counts_pending
 
-    def _settle(self, experiment: Experiment, now: int) -> int:
+    def _settle(self, experiment: Experiment, now: int, wait: bool) -> int:
         from truant.live.administration import allocate_if_due
         from truant.live.settle import close_batch
 
         store, number, settled = experiment.store, experiment.number, 0
         more = True
         while more:
-            closed = close_batch(store, number, now)
+            closed = close_batch(store, number, now, wait)
             settled, more = settled + closed.decisions, closed.more
         self._cells, self._version, made = allocate_if_due(store, number, now, self._cells, self._version)
         if made or settled:

@@ -87,7 +87,9 @@ def found_row(store: Store, transaction: Transaction, experiment: int, place: Pl
     if place.key is not None:
         row = statements.decision_by_key(transaction, experiment, place.key, store.for_update)
     elif place.number is not None and place.tag is not None:
-        row = statements.decision_by_number(transaction, experiment, place.number, place.tag, store.for_update)
+        row = statements.decision_by_number(
+            transaction, experiment, place.number, place.tag, store.for_update
+        )
     if row is None:
         what = place.shown if place.key is not None else f"with the id {quoted(place.shown)}"
         raise UnknownName(f"There is no decision {what} in this experiment.")
@@ -95,20 +97,31 @@ def found_row(store: Store, transaction: Transaction, experiment: int, place: Pl
 
 
 def tell_one(
-    store: Store, transaction: Transaction, experiment: int, configuration: Configuration, tell: Prepared, now: int
+    store: Store,
+    transaction: Transaction,
+    experiment: int,
+    configuration: Configuration,
+    tell: Prepared,
+    now: int,
 ) -> Told:
     """Keep what was told; or raises what contradicts it."""
     place, on_arrival = tell.place, configuration.settle == ON_ARRIVAL
     at = now if tell.at is None else tell.at
     values = Tell(tell.mediator, tell.outcome, at)
-    if place.number is not None and place.tag is not None and not tell.followed_up and not on_arrival:
-        if statements.tell_fresh(transaction, experiment, place.number, place.tag, values, now):
-            return Told(place.shown, "accepted")
+    if (
+        place.number is not None
+        and place.tag is not None
+        and not (tell.followed_up or on_arrival)
+        and statements.tell_fresh(
+            transaction, experiment, place.number, place.tag, values, now, at_given=tell.at is not None
+        )
+    ):
+        return Told(place.shown, "accepted")
     row = found_row(store, transaction, experiment, place)
     head = statements.head_of(transaction, experiment)
     now = max(now, head.clock)
     if tell.at is None:
-        values = values._replace(at=now)
+        values = values._replace(at=max(now, row.asked))  # the clock may have jumped back
     if tell.followed_up:
         changes, verdict = answered(row, tell.outcome, values.at, now)
     else:
@@ -117,7 +130,9 @@ def tell_one(
         statements.update_decision(transaction, row.number, changes)
         if tell.followed_up:
             body = {"failed": tell.outcome is None}
-            statements.insert_event(transaction, experiment, "followed_up", now, decision=row.number, body=body)
+            statements.insert_event(
+                transaction, experiment, "followed_up", now, decision=row.number, body=body
+            )
     return Told(row.id, verdict)  # type: ignore[arg-type]
 
 
@@ -131,10 +146,10 @@ def correct_one(
     why: str | None,
 ) -> None:
     """Replace what was told of a decision, also of one that is counted; the event keeps the old values."""
+    head = statements.head_of(transaction, experiment, store.for_update)  # nobody counts meanwhile
     row = found_row(store, transaction, experiment, change.place)
-    head = statements.head_of(transaction, experiment)
     now = max(now, head.clock)
-    at = now if change.at is None else change.at
+    at = max(now, row.asked) if change.at is None else change.at
     check_moment(row, at, now)
     if row.reason == WITHDRAWN:
         raise Conflict(f"Decision {row.id} was withdrawn; it cannot be corrected.")
@@ -190,10 +205,10 @@ def withdraw_one(
     why: str | None,
 ) -> None:
     """Take a decision out: its outcome is removed, and it counts as missing."""
+    head = statements.head_of(transaction, experiment, store.for_update)  # nobody counts meanwhile
     row = found_row(store, transaction, experiment, place)
     if row.reason == WITHDRAWN:
         return
-    head = statements.head_of(transaction, experiment)
     gone = ("outcome", "outcome_at", "late_outcome", "late_at", "answer", "answered_at", "answer_settled")
     changes: dict[str, Any] = dict.fromkeys(gone) | {"reason": WITHDRAWN}
     if row.settled is not None:

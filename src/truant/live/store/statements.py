@@ -61,12 +61,14 @@ _FRESH = """
 UPDATE decisions SET {changes}
 WHERE number = ? AND tag = ? AND experiment = ? AND state = 'pending' AND reason IS NULL AND {unknown}
   AND deadline > ? AND due > ? AND asked <= ?
-  AND due > (SELECT clock FROM experiments WHERE id = ?)
+  AND CASE WHEN ? = 1 THEN due ELSE deadline END > (SELECT clock FROM experiments WHERE id = ?)
 """
 _ONE = {"mediator": "mediator = ?, mediator_at = ?", "outcome": "outcome = ?, outcome_at = ?"}
 FRESH = {
     (mediator, outcome): _FRESH.format(
-        changes=", ".join(text for text, wanted in zip(_ONE.values(), (mediator, outcome), strict=True) if wanted),
+        changes=", ".join(
+            text for text, wanted in zip(_ONE.values(), (mediator, outcome), strict=True) if wanted
+        ),
         unknown=" AND ".join(
             f"{name}_at IS NULL" for name, wanted in zip(_ONE, (mediator, outcome), strict=True) if wanted
         ),
@@ -189,9 +191,13 @@ def insert_event(
 EVENT_FIELDS = ("number", "at", "kind", "decision", "actor", "why", "body")
 
 
-def events(transaction: Transaction, experiment: int, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
+def events(
+    transaction: Transaction, experiment: int, after: int = 0, limit: int = 1000
+) -> list[dict[str, Any]]:
     """Events after a number, oldest first."""
-    return _events(transaction, "experiment = ? AND number > ? ORDER BY number LIMIT ?", [experiment, after, limit])
+    return _events(
+        transaction, "experiment = ? AND number > ? ORDER BY number LIMIT ?", [experiment, after, limit]
+    )
 
 
 def events_of_kind(transaction: Transaction, experiment: int, kind: str) -> list[dict[str, Any]]:
@@ -208,7 +214,7 @@ def _events(transaction: Transaction, which: str, parameters: Sequence[Any]) -> 
 def insert_decision(transaction: Transaction, values: Sequence[Any]) -> tuple[int, int, int] | None:
     """Number, time and deadline of a new decision; None if its key is known, or its allocation no longer holds."""
     found = transaction.rows(ASK, values)
-    return found[0] if found else None  # type: ignore[return-value]
+    return found[0] if found else None
 
 
 def known_keys(transaction: Transaction, experiment: int, keys: Sequence[str]) -> list[str]:
@@ -216,7 +222,9 @@ def known_keys(transaction: Transaction, experiment: int, keys: Sequence[str]) -
     found: list[str] = []
     for start in range(0, len(keys), 500):
         some = keys[start : start + 500]
-        statement = f"SELECT key FROM decisions WHERE experiment = ? AND key IN ({', '.join('?' * len(some))})"
+        statement = (
+            f"SELECT key FROM decisions WHERE experiment = ? AND key IN ({', '.join('?' * len(some))})"
+        )
         found += [str(key) for (key,) in transaction.rows(statement, [experiment, *some])]
     return found
 
@@ -230,7 +238,9 @@ def insert_imported(transaction: Transaction, experiment: int, rows: Sequence[Se
     )
 
 
-def decision_by_number(transaction: Transaction, experiment: int, number: int, tag: int, lock: str) -> Row | None:
+def decision_by_number(
+    transaction: Transaction, experiment: int, number: int, tag: int, lock: str
+) -> Row | None:
     """A decision by its id, locked if `lock` says so."""
     statement = f"SELECT {COLUMNS} FROM decisions WHERE number = ? AND tag = ? AND experiment = ?{lock}"
     found = transaction.rows(statement, [number, tag, experiment])
@@ -246,20 +256,25 @@ def decision_by_key(transaction: Transaction, experiment: int, key: str, lock: s
 
 def remove_key(transaction: Transaction, experiment: int, key: str) -> int:
     """Forget which decision a key was asked for; gives how many had it."""
-    return transaction.run("UPDATE decisions SET key = NULL WHERE experiment = ? AND key = ?", [experiment, key])
+    return transaction.run(
+        "UPDATE decisions SET key = NULL WHERE experiment = ? AND key = ?", [experiment, key]
+    )
 
 
 def tell_fresh(
-    transaction: Transaction, experiment: int, number: int, tag: int, tell: Tell, now: int
+    transaction: Transaction, experiment: int, number: int, tag: int, tell: Tell, now: int, at_given: bool
 ) -> bool:
-    """The usual tell; False if it is not one, and nothing was changed."""
+    """The usual tell; False if it is not one, and nothing was changed.
+
+    Without a time of its own (`at_given`), it happens now by the clock of the experiment, which never goes back.
+    """
     has_mediator, has_outcome = tell.mediator is not NOT_GIVEN, tell.outcome is not NOT_GIVEN
     values: list[Any] = [tell.mediator, tell.at] if has_mediator else []
     if has_outcome:
         values += [tell.outcome, tell.at]
     if tell.at > now + SKEW:
         return False
-    values += [number, tag, experiment, tell.at, now, tell.at + SKEW, experiment]
+    values += [number, tag, experiment, tell.at, now, tell.at + SKEW, int(at_given), experiment]
     return transaction.run(FRESH[has_mediator, has_outcome], values) == 1
 
 
@@ -308,19 +323,64 @@ def first_due(transaction: Transaction, experiment: int) -> int | None:
 
 def unsettled_answers(transaction: Transaction, experiment: int) -> int:
     """Answers to follow-ups that are not counted yet."""
-    statement = (
-        "SELECT count(*) FROM decisions WHERE experiment = ? AND answered_at IS NOT NULL AND answer_settled IS NULL"
-    )
+    which = "experiment = ? AND answered_at IS NOT NULL AND answer_settled IS NULL"
+    statement = f"SELECT count(*) FROM decisions WHERE {which}"
     return int(transaction.rows(statement, [experiment])[0][0])
 
 
-def pending_by_arm(transaction: Transaction, experiment: int, arms: int) -> list[int]:
-    """Pending decisions of each arm, without the holdout."""
-    statement = (
-        "SELECT arm, count(*) FROM decisions WHERE experiment = ? AND state = 'pending' AND holdout = 0 GROUP BY arm"
-    )
-    found = dict(transaction.rows(statement, [experiment]))
+def pending_by_arm(transaction: Transaction, experiment: int, arms: int, holdout: bool = False) -> list[int]:
+    """Pending decisions of each arm, of the holdout or of the others."""
+    which = "experiment = ? AND state = 'pending' AND holdout = ?"
+    statement = f"SELECT arm, count(*) FROM decisions WHERE {which} GROUP BY arm"
+    found = dict(transaction.rows(statement, [experiment, int(holdout)]))
     return [int(found.get(arm, 0)) for arm in range(arms)]
+
+
+def late_outcomes(transaction: Transaction, experiment: int) -> list[tuple[int, int | None, float]]:
+    """Arm, mediator in the window, and outcome of decisions whose outcome came after it; the holdout aside."""
+    statement = (
+        "SELECT arm, mediator, late_outcome FROM decisions WHERE experiment = ? AND late_at IS NOT NULL "
+        "AND late_outcome IS NOT NULL AND holdout = 0 ORDER BY number"
+    )
+    return [
+        (int(arm), mediator, float(outcome))
+        for arm, mediator, outcome in transaction.rows(statement, [experiment])
+    ]
+
+
+def follow_up_numbers(transaction: Transaction, experiment: int) -> dict[str, int]:
+    """How many decisions were picked for follow-up, and what became of them."""
+    statement = (
+        "SELECT count(*), count(answered_at), count(answer) FROM decisions "
+        "WHERE experiment = ? AND listed_at IS NOT NULL AND (reason IS NULL OR reason <> 'withdrawn')"
+    )
+    picked, told, answers = map(int, transaction.rows(statement, [experiment])[0])
+    return {"picked": picked, "answered": answers, "failed": told - answers, "outstanding": picked - told}
+
+
+_PICKABLE = "state = 'missing' AND listed_at IS NULL AND holdout = 0 AND reason <> 'withdrawn'"
+
+
+def missing_by_cell(transaction: Transaction, experiment: int) -> list[tuple[int, int | None, int]]:
+    """Decisions that may be picked for follow-up: arm, mediator, and how many."""
+    which = f"experiment = ? AND {_PICKABLE}"
+    statement = f"SELECT arm, mediator, count(*) FROM decisions WHERE {which} GROUP BY arm, mediator"
+    return [
+        (int(arm), mediator, int(count)) for arm, mediator, count in transaction.rows(statement, [experiment])
+    ]
+
+
+def missing_rows(
+    transaction: Transaction, experiment: int, arm: int, mediator: int | None, by_mediator: bool
+) -> list[Row]:
+    """Those of one arm, and of one mediator level where there are levels, in the order of their number."""
+    which, values = "", [experiment, arm]
+    if by_mediator:
+        which = " AND mediator IS NULL" if mediator is None else " AND mediator = ?"
+        values += [] if mediator is None else [mediator]
+    which = f"experiment = ? AND arm = ? AND {_PICKABLE}{which}"
+    statement = f"SELECT {COLUMNS} FROM decisions WHERE {which} ORDER BY number"
+    return [Row(*row) for row in transaction.rows(statement, values)]
 
 
 def settled_rows(
@@ -384,10 +444,14 @@ def allocation_of(transaction: Transaction, experiment: int, version: int) -> Al
     return _allocation(found[0])
 
 
-def allocations(transaction: Transaction, experiment: int, versions: Sequence[int] | None = None) -> list[AllocationRow]:
+def allocations(
+    transaction: Transaction, experiment: int, versions: Sequence[int] | None = None
+) -> list[AllocationRow]:
     """All versions of the allocation, or some, oldest first."""
     if versions is None:
-        return [_allocation(row) for row in transaction.stream(f"{ALLOCATIONS} ORDER BY version", [experiment])]
+        return [
+            _allocation(row) for row in transaction.stream(f"{ALLOCATIONS} ORDER BY version", [experiment])
+        ]
     found: list[AllocationRow] = []
     for start in range(0, len(versions), 500):
         some = versions[start : start + 500]
@@ -398,7 +462,8 @@ def allocations(transaction: Transaction, experiment: int, versions: Sequence[in
 
 def insert_allocation(transaction: Transaction, experiment: int, row: AllocationRow) -> None:
     """A new version of the allocation, which holds from now on."""
-    values = list(row[:-2]) + [None if row.pending is None else json.dumps(row.pending), json.dumps(row.probabilities)]
+    pending = None if row.pending is None else json.dumps(row.pending)
+    values = [*row[:-2], pending, json.dumps(row.probabilities)]
     transaction.run(
         f"INSERT INTO allocations (experiment, {', '.join(AllocationRow._fields)}) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -409,4 +474,5 @@ def insert_allocation(transaction: Transaction, experiment: int, row: Allocation
 
 def _allocation(row: Sequence[Any]) -> AllocationRow:
     pending = None if row[-2] is None else json.loads(row[-2])
-    return AllocationRow(*row[:-2], pending, json.loads(row[-1]))
+    values: list[Any] = [*row[:-2], pending, json.loads(row[-1])]
+    return AllocationRow._make(values)

@@ -1,0 +1,180 @@
+"""Picks missing decisions for follow-up: at random within arm and mediator level, with probabilities that are kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truant.analysis import Labels
+from truant.analysis.follow_up_picks import FollowUpPicks, pick_follow_ups
+from truant.documents import document
+from truant.errors import InvalidValue
+from truant.files import output_path, written_whole
+from truant.live import counting
+from truant.live.exchange import ENDINGS, mediator_name
+from truant.live.settle import configuration_of
+from truant.live.store import Transaction, statements
+from truant.live.times import shown
+from truant.setting import whole_number
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from truant.live.configuration import Configuration
+    from truant.live.decision import Row
+    from truant.live.experiment import Experiment
+
+
+@dataclass(frozen=True)
+class FollowUp:
+    """A missing decision to follow up; tell the answer with `tell(id, outcome=..., followed_up=True)`."""
+
+    id: str
+    arm: str
+    mediator: str | None
+    asked: str
+    pick_probability: float  # with which it was picked among those of its arm and mediator level
+    late_outcome: float | None  # one that came after its window, by itself
+
+
+@dataclass(frozen=True)
+class FollowUpList:
+    """Decisions that were picked now."""
+
+    experiment: str
+    follow_ups: tuple[FollowUp, ...]
+    available: int  # missing decisions that could have been picked
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.follow_ups)
+
+    def __iter__(self) -> Iterator[FollowUp]:
+        return iter(self.follow_ups)
+
+    def summary(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        rows = [asdict(one) for one in self.follow_ups]
+        fields = {"experiment": self.experiment, "available": self.available, "notes": list(self.notes)}
+        return document("follow-ups", 1, fields | {"follow_ups": rows})
+
+    def table(self) -> pa.Table:
+        """One row for each decision."""
+        from truant.tables.arrow import make_table
+
+        names = list(FollowUp.__dataclass_fields__)
+        return make_table({name: [getattr(one, name) for one in self.follow_ups] for name in names})
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the list as .csv or .parquet."""
+        from truant.tables.write import write_csv, write_parquet
+
+        target = output_path(path, ENDINGS)
+        with written_whole(target) as temporary:
+            if target.suffix.lower() == ".csv":
+                write_csv(self.table(), temporary)
+            else:
+                write_parquet(self.table(), temporary, "follow-ups", 1)
+        return target
+
+
+def pick(experiment: Experiment, n: int | None, budget: int | None, actor: str | None = None) -> FollowUpList:
+    """Pick decisions that closed as missing and were never picked, where an answer is worth most."""
+    if n is None and budget is None:
+        raise InvalidValue("Say how many to pick with n, or how many in all with budget.")
+    wanted = None if n is None else whole_number("n", n, at_least=1)
+    most = None if budget is None else whole_number("budget", budget, at_least=1)
+
+    def operation(transaction: Transaction) -> FollowUpList:
+        return _picked(experiment, transaction, wanted, most, actor)
+
+    return experiment.store.write(operation)
+
+
+def _picked(
+    experiment: Experiment, transaction: Transaction, n: int | None, budget: int | None, actor: str | None
+) -> FollowUpList:
+    store = experiment.store
+    head = statements.head_of(transaction, experiment.number, store.for_update)
+    configuration = configuration_of(transaction, head)
+    left = _left(n, budget, statements.follow_up_numbers(transaction, head.id)["picked"])
+    cells = statements.missing_by_cell(transaction, head.id)
+    available = _available(cells, configuration)
+    counts = counting.total_counts(statements.day_cells(transaction, head.id), configuration)
+    # a decision whose correction is not counted yet may be missing here and not there
+    available = np.minimum(
+        available, (counts.missing_by_cell() - counts.follow_ups_by_cell()).astype(np.int64)
+    )
+    labels = Labels.of(configuration.arms, configuration.mediator_levels or ("all",))
+    picks = pick_follow_ups(counts, configuration.setting(), labels, available, left)
+    now = max(experiment.now(), head.clock)
+    rows = _chosen(experiment, transaction, head.id, picks, configuration, now)
+    if rows:
+        body = {"decisions": len(rows), "available": int(available.sum())}
+        statements.insert_event(transaction, head.id, "listed", now, actor=actor, body=body)
+    notes = [] if picks.remark is None else [picks.remark]
+    if left == 0:
+        notes.append("The budget is used up.")
+    elif not rows:
+        notes.append("There is no missing outcome that was not picked before.")
+    return FollowUpList(head.name, tuple(rows), int(available.sum()), tuple(notes))
+
+
+def _left(n: int | None, budget: int | None, picked: int) -> int:
+    if budget is None:
+        assert n is not None
+        return n
+    left = max(budget - picked, 0)
+    return left if n is None else min(n, left)
+
+
+def _available(cells: Sequence[tuple[int, int | None, int]], configuration: Configuration) -> Any:
+    available = np.zeros((len(configuration.arms), configuration.mediators + 1), np.int64)
+    for arm, mediator, count in cells:
+        available[arm, _level(mediator, configuration)] += count
+    return available
+
+
+def _level(mediator: int | None, configuration: Configuration) -> int:
+    if not configuration.mediator_levels:
+        return 0
+    return configuration.mediators if mediator is None else mediator
+
+
+def _chosen(
+    experiment: Experiment,
+    transaction: Transaction,
+    number: int,
+    picks: FollowUpPicks,
+    configuration: Configuration,
+    now: int,
+) -> list[FollowUp]:
+    """Draw within each cell, and note each draw with its probability."""
+    found: list[FollowUp] = []
+    for arm, level in np.argwhere(picks.numbers > 0):
+        known = bool(configuration.mediator_levels)
+        code = None if known and level == configuration.mediators else int(level)
+        rows = statements.missing_rows(transaction, number, int(arm), code, known)
+        wanted = int(picks.numbers[arm, level])
+        probability = wanted / len(rows)
+        for row in experiment.rng.sample(rows, wanted):
+            changes = {"listed_at": now, "pick_probability": probability}
+            statements.update_decision(transaction, row.number, changes)
+            found.append(_follow_up(row, configuration, probability))
+    return found
+
+
+def _follow_up(row: Row, configuration: Configuration, probability: float) -> FollowUp:
+    return FollowUp(
+        row.id,
+        configuration.arms[row.arm],
+        mediator_name(row.mediator, configuration),
+        shown(row.asked),
+        probability,
+        row.late_outcome,
+    )

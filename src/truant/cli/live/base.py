@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ import click
 
 from truant.cli.base import as_json, cli, number, say
 from truant.documents import document
+from truant.errors import InvalidValue
+from truant.text import quoted
 
 if TYPE_CHECKING:
     from truant.live.experiment import Experiment
@@ -115,14 +118,23 @@ def names(text: str) -> list[str]:
 
 def told_values(experiment: Experiment, mediator: str | None, outcome: str | None) -> dict[str, Any]:
     """What was typed of a mediator and an outcome, as the library takes it; None: not given."""
-    configuration, values = experiment.state.configuration, {}
+    configuration, values = experiment.state.configuration, dict[str, Any]()
     if mediator is not None:
-        known_missing = mediator == MISSING and MISSING not in configuration.mediator_levels
-        read = number if configuration.mediator_cuts else str
-        values["mediator"] = None if known_missing else read(mediator)
+        if mediator == MISSING and MISSING not in configuration.mediator_levels:
+            values["mediator"] = None
+        else:
+            values["mediator"] = _figure("mediator", mediator) if configuration.mediator_cuts else mediator
     if outcome is not None:
-        values["outcome"] = None if outcome == MISSING else number(outcome)
+        values["outcome"] = None if outcome == MISSING else _figure("outcome", outcome)
     return values
+
+
+def _figure(name: str, text: str) -> float:
+    """A number as it was typed; or raises InvalidValue, in the words of those who type."""
+    found = number(text)
+    if isinstance(found, str) or not math.isfinite(found):
+        raise InvalidValue(f"{name} must be a finite number, or the word {MISSING}, got {quoted(text)}.")
+    return float(found)
 
 
 def written(moment: datetime) -> str:

@@ -71,17 +71,26 @@ def _kept_before(result: ToldFile) -> str:
 
 
 def _told(experiment: Experiment, lines: list[Line]) -> Iterator[Verdict]:
-    answers = iter(experiment.tell_many(tell_of(experiment, line) for line in lines if line.says_something))
-    for line in lines:
+    read = [_read(experiment, line) for line in lines]
+    answers = iter(experiment.tell_many(one for one in read if isinstance(one, dict)))
+    for line, one in zip(lines, read, strict=True):
         id, key = line.values.get("id"), line.values.get("key")
-        if not line.says_something:
+        if one is None:
             yield Verdict(line.number, id, key, BLANK)
             continue
-        answer = next(answers)
+        answer = one if isinstance(one, TruantError) else next(answers)
         if isinstance(answer, TruantError):
             yield Verdict(line.number, id, key, REFUSED, str(answer))
         else:
             yield Verdict(line.number, answer.id, key, answer.verdict)
+
+
+def _read(experiment: Experiment, line: Line) -> dict[str, Any] | TruantError | None:
+    """What a line tells, or why it cannot be read; None if it tells nothing."""
+    try:
+        return tell_of(experiment, line) if line.says_something else None
+    except TruantError as error:
+        return error
 
 
 def write_verdicts(result: ToldFile, path: Path) -> Path:

@@ -58,44 +58,67 @@ class State:
             )
         return cls(head, configuration, statements.allocation_of(transaction, experiment, head.allocation))
 
+    def drawn(self, rng: random.Random) -> tuple[int, int, float, int]:
+        """Tag, arm, probability and whether it is of the holdout, of a new decision."""
+        share = self.configuration.holdout
+        holdout = share > 0 and rng.random() < share
+        shares = self.fixed if holdout else self.shares
+        arm = shares.draw(rng)
+        return rng.getrandbits(TAG_BITS) - HALF_TAG, arm, shares.probabilities[arm], int(holdout)
+
+    def common(self, now: int) -> tuple[int, ...]:
+        """What all decisions of a moment have in common, as the statements take it."""
+        window = self.configuration.window
+        due = window + self.configuration.grace
+        return window, due, now, now, self.head.id, self.allocation.version
+
     def insert(
         self, transaction: Transaction, rng: random.Random, now: int, key: str | None
     ) -> Decision | None:
         """Draw and keep a decision; None if the key is known or the state is out of date."""
-        configuration = self.configuration
-        holdout = configuration.holdout > 0 and rng.random() < configuration.holdout
-        shares = self.fixed if holdout else self.shares
-        arm = shares.draw(rng)
-        tag = rng.getrandbits(TAG_BITS) - HALF_TAG
-        window = configuration.window
-        kept = statements.insert_decision(
-            transaction,
-            (
-                tag,
-                arm,
-                shares.probabilities[arm],
-                int(holdout),
-                key,
-                window,
-                window + configuration.grace,
-                now,
-                now,
-                self.head.id,
-                self.allocation.version,
-            ),
-        )
-        if kept is None:
-            return None
+        drawn = self.drawn(rng)
+        kept = statements.insert_decision(transaction, (*drawn, key, *self.common(now)))
+        return None if kept is None else self._decision(drawn, kept)
+
+    def insert_several(self, transaction: Transaction, rng: random.Random, now: int) -> list[Decision]:
+        """Draw and keep SEVERAL decisions; none if the state is out of date."""
+        if self.head.status != RUNNING:
+            return []
+        drawn = [self.drawn(rng) for _ in range(statements.SEVERAL)]
+        kept = statements.insert_several(transaction, self.common(now), drawn)
+        return [self._decision(one, kept[one[0]]) for one in drawn] if kept else []
+
+    def _decision(self, drawn: tuple[int, int, float, int], kept: tuple[int, int, int]) -> Decision:
+        tag, arm, probability, holdout = drawn
         number, asked, deadline = kept
         return Decision(
             encoded(number, tag),
-            configuration.arms[arm],
-            shares.probabilities[arm],
+            self.configuration.arms[arm],
+            probability,
             as_datetime(asked),
             as_datetime(deadline),
             self.allocation.version,
-            holdout,
+            bool(holdout),
         )
+
+
+def ask_in(
+    transaction: Transaction, state: State, rng: random.Random, now: int, wanted: Sequence[str | None]
+) -> tuple[list[Decision], State]:
+    """A decision for each hashed key (None: without one), and the state that they were drawn from."""
+    found: list[Decision | None] = [None] * len(wanted)
+    done = 0
+    if not any(wanted):
+        while len(wanted) - done >= statements.SEVERAL:
+            some = state.insert_several(transaction, rng, now)
+            if not some:  # one by one: this finds out why
+                break
+            found[done : done + len(some)] = some
+            done += len(some)
+    # in the order of keys: two processes that ask for the same ones cannot wait for each other
+    for i in sorted(range(done, len(wanted)), key=lambda i: wanted[i] or ""):
+        found[i], state = ask_one(transaction, state, rng, now, wanted[i])
+    return [one for one in found if one is not None], state
 
 
 def ask_one(

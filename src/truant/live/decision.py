@@ -15,6 +15,10 @@ STATES = (PENDING, OBSERVED, MISSING)
 EXPIRED, REPORTED, WITHDRAWN, ABSENT = "expired", "reported", "withdrawn", "absent"
 LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: nothing that looks like something else
 TAG_LETTERS, TAG_BITS = 13, 64
+_PAIRS = [first + second for first in LETTERS for second in LETTERS]  # two letters at once
+_TO_DIGITS = str.maketrans(
+    LETTERS, "0123456789abcdefghijklmnopqrstuv"
+)  # the digits that int() reads in base 32
 SKEW = 300_000_000  # microseconds by which the clocks of two machines may differ
 
 
@@ -121,19 +125,17 @@ def decoded(id: object) -> tuple[int, int]:
 
 
 def _letters(number: int) -> str:
-    found = ""
-    while True:
-        found = LETTERS[number & 31] + found
-        number >>= 5
-        if not number:
-            return found
+    found = []
+    while number > 1023:
+        found.append(_PAIRS[number & 1023])
+        number >>= 10
+    found.append(_PAIRS[number])
+    text = "".join(reversed(found))
+    return text[1:] if text[0] == "0" and len(text) > 1 else text
 
 
 def _number(text: str) -> int:
-    found = 0
-    for letter in text:
-        found = found << 5 | LETTERS.index(letter)
-    return found
+    return int(text.translate(_TO_DIGITS), 32)
 
 
 def told(row: Row, tell: Tell, now: int, settle_on_arrival: bool = False) -> tuple[dict[str, Any], str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from truant.errors import Conflict, Gone, InvalidValue, TruantError, Unavailable, unknown
-from truant.live.asking import State, ask_one, hashed
+from truant.live.asking import State, ask_in, hashed
 from truant.live.configuration import LONGEST_NAME, Configuration
 from truant.live.decision import NOT_GIVEN, Decision, Told, decision_of
 from truant.live.settler import Settler
@@ -250,18 +250,8 @@ class Experiment:
         return decisions[0] if one else decisions
 
     def _ask_in(self, transaction: Transaction, wanted: Sequence[str | None]) -> tuple[list[Decision], State]:
-        now, state = self._clock(), self._state
-        # in the order of keys: two processes that ask for the same ones cannot wait for each other
-        order = (
-            sorted(range(len(wanted)), key=lambda i: wanted[i] or "")
-            if len(wanted) > 1
-            else range(len(wanted))
-        )
-        found: list[Any] = [None] * len(wanted)
         with transaction.all_or_none() if len(wanted) > 1 else nullcontext():
-            for i in order:
-                found[i], state = ask_one(transaction, state, self._random, now, wanted[i])
-        return found, state
+            return ask_in(transaction, self._state, self._random, self._clock(), wanted)
 
     def _wanted(self, n: int | None, key: object, keys: object) -> list[str | None]:
         if sum(value is not None for value in (n, key, keys)) > 1:

@@ -23,21 +23,21 @@ class Settler:
     def __init__(self, by_itself: bool = True) -> None:
         self._by_itself = by_itself  # in asks and tells
         self._process = os.getpid()
-        self._next = 0  # when to look again
+        self._last = self._next = 0  # when it last looked, and when to look again
         self._lock = threading.Lock()
         self._cells: Cells = {}
         self._version = -1
 
     def settle_if_due(self, experiment: Experiment, force: bool = False) -> None:
         """Settle what is due, looking at most once in an interval; a thread that does it already is not waited for."""
-        now, interval = experiment.now(), experiment.state.configuration.interval
-        early = self._next - interval <= now < self._next  # a clock that jumped back does not stop it
+        now = experiment.now()
+        early = self._last <= now < self._next  # a clock that jumped back does not stop it
         if not force and (early or not self._by_itself):
             return
         if not self._free().acquire(blocking=force):
             return
         try:
-            self._next = now + interval
+            self._last, self._next = now, now + experiment.state.configuration.interval
             if self._is_due(experiment, now):
                 self._settle(experiment, now, wait=force)
         finally:

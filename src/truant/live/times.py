@@ -12,6 +12,7 @@ from truant.text import quoted
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 EARLIEST, LATEST = 0, 4_102_444_800 * SECOND  # 1970 and 2100: what is outside is a mistake of units
 
 Clock = Callable[[], int]
@@ -68,7 +69,7 @@ def moment(name: str, value: object) -> int:
         )
     if found.tzinfo is None:
         found = found.replace(tzinfo=UTC)
-    whole = (found - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    whole = (found - EPOCH) // timedelta(microseconds=1)
     if not EARLIEST <= whole <= LATEST:
         raise InvalidValue(f"{name} must be between the years 1970 and 2100, got {quoted(value)}.")
     return whole
@@ -76,7 +77,7 @@ def moment(name: str, value: object) -> int:
 
 def as_datetime(microseconds: int) -> datetime:
     """The moment as a datetime in UTC."""
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+    return EPOCH + timedelta(microseconds=microseconds)
 
 
 def shown(microseconds: int) -> str:

@@ -45,8 +45,8 @@ ALLOCATIONS = f"SELECT {', '.join(AllocationRow._fields)} FROM allocations WHERE
 
 # A decision is only drawn from the allocation that holds now, while the experiment runs; its time never goes back.
 ASK = """
-INSERT INTO decisions (tag, experiment, arm, probability, allocation, holdout, key, asked, deadline, due, state)
-SELECT ?, e.id, ?, ?, e.allocation, ?, ?, e.now, e.now + ?, e.now + ?, 'pending'
+INSERT INTO decisions (tag, arm, probability, holdout, key, experiment, allocation, asked, deadline, due, state)
+SELECT ?, ?, ?, ?, ?, e.id, e.allocation, e.now, e.now + ?, e.now + ?, 'pending'
 FROM (
     SELECT id, allocation, CASE WHEN clock > ? THEN clock ELSE ? END AS now
     FROM experiments WHERE id = ? AND allocation = ? AND status = 'running'
@@ -55,6 +55,19 @@ WHERE 1 = 1
 ON CONFLICT (experiment, key) DO NOTHING
 RETURNING number, asked, deadline
 """
+
+# Several decisions without keys at once; the tag tells which row is whose.
+_ASK_SEVERAL = """
+INSERT INTO decisions (tag, experiment, arm, probability, allocation, holdout, asked, deadline, due, state)
+SELECT v.column1, e.id, v.column2, v.column3, e.allocation, v.column4, e.now, e.now + ?, e.now + ?, 'pending'
+FROM (
+    SELECT id, allocation, CASE WHEN clock > ? THEN clock ELSE ? END AS now
+    FROM experiments WHERE id = ? AND allocation = ? AND status = 'running'
+) AS e CROSS JOIN (VALUES {rows}) AS v
+RETURNING tag, number, asked, deadline
+"""
+SEVERAL = 50  # decisions of one such statement
+ASK_SEVERAL = _ASK_SEVERAL.format(rows=", ".join(["(?, ?, ?, ?)"] * SEVERAL))
 
 # The usual tell: of a decision in its window, of which this is not known yet. All else goes through decision.told.
 _FRESH = """
@@ -252,6 +265,17 @@ def decision_by_key(transaction: Transaction, experiment: int, key: str, lock: s
     statement = f"SELECT {COLUMNS} FROM decisions WHERE experiment = ? AND key = ?{lock}"
     found = transaction.rows(statement, [experiment, key])
     return Row(*found[0]) if found else None
+
+
+def insert_several(
+    transaction: Transaction, common: Sequence[Any], drawn: Sequence[Sequence[Any]]
+) -> dict[int, tuple[int, int, int]]:
+    """Number, time and deadline of SEVERAL new decisions by their tags; empty if their allocation no longer holds."""
+    values = [*common, *(value for one in drawn for value in one)]
+    return {
+        tag: (number, asked, deadline)
+        for tag, number, asked, deadline in transaction.rows(ASK_SEVERAL, values)
+    }
 
 
 def remove_key(transaction: Transaction, experiment: int, key: str) -> int:

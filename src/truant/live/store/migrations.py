@@ -144,16 +144,21 @@ def migrate(store: Store) -> None:
         pass
 
 
+def check_own(tables: set[str]) -> None:
+    """Refuse a database that holds the tables of something else."""
+    if tables and not {"meta", "decisions"} <= tables:
+        raise InvalidValue(
+            f"The database has tables, but not those of truant ({', '.join(sorted(tables)[:5])}); "
+            "give the store a file or database of its own."
+        )
+
+
 def _version(store: Store, transaction: Transaction) -> int:
     """The version of the tables; 0 if there are none yet."""
     tables = store.tables(transaction)
     if not tables:
         return 0
-    if "meta" not in tables or "decisions" not in tables:
-        raise InvalidValue(
-            f"The database has tables, but not those of truant ({', '.join(sorted(tables)[:5])}); "
-            "give the store a file or database of its own."
-        )
+    check_own(tables)
     found = int(transaction.rows("SELECT value FROM meta WHERE name = 'version'")[0][0])
     if found > len(MIGRATIONS):
         raise InvalidValue(

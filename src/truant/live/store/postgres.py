@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from truant.errors import MissingExtra, Unavailable
+from truant.errors import InvalidValue, MissingExtra, Unavailable
 from truant.live.store.group_commit import Retry
 from truant.live.store.store import Parameters, Store, Transaction
 
@@ -69,6 +69,13 @@ class PostgresStore(Store):
                 "A store in PostgreSQL needs psycopg: pip install 'truant[postgres]' (or psycopg[binary])."
             ) from None
         self._driver = psycopg
+        try:
+            self._secrets = _secrets(psycopg.conninfo.conninfo_to_dict(url))
+        except psycopg.Error:  # which may quote a part of the password
+            raise InvalidValue(
+                "The URL of the store cannot be read; it is written postgresql://user:password@host/database, with "
+                "signs such as @, / and % in a password as %40, %2F and %25."
+            ) from None
         super().__init__(url, create)
 
     def forget_connections(self) -> None:
@@ -115,6 +122,8 @@ class PostgresStore(Store):
         if not isinstance(error, self._driver.Error):
             return None
         said = " ".join(str(error).split()) or type(error).__name__
+        for secret in self._secrets:
+            said = said.replace(secret, "***")
         return Unavailable(f"Cannot use the store {_without_password(self.url)}: {said.rstrip('.')}.")
 
     def tables(self, transaction: Transaction) -> set[str]:
@@ -154,16 +163,25 @@ class PostgresStore(Store):
 
     def _connect(self) -> Any:
         connection = self._driver.connect(self.url, autocommit=True, connect_timeout=PATIENCE)
-        if not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [SCHEMA]).fetchall():
-            with suppress(self._driver.errors.UniqueViolation):  # another process was first
-                connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-        connection.execute(f"SET search_path TO {SCHEMA}")
-        connection.execute(f"SET lock_timeout TO '{PATIENCE}s'")
+        try:
+            if not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [SCHEMA]).fetchall():
+                with suppress(self._driver.errors.UniqueViolation):  # another process was first
+                    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+            connection.execute(f"SET search_path TO {SCHEMA}")
+            connection.execute(f"SET lock_timeout TO '{PATIENCE}s'")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
 
+def _secrets(options: Mapping[str, Any]) -> list[str]:
+    return [str(options[name]) for name in ("password", "sslpassword") if options.get(name)]
+
+
 def _without_password(url: str) -> str:
-    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
+    hidden = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
+    return re.sub(r"(password=)[^&]*", r"\1***", hidden)
 
 
 parts = {"postgresql": PostgresStore, "postgres": PostgresStore}

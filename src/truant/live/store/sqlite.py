@@ -12,12 +12,15 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from truant.errors import InvalidValue, Unavailable, unknown
+from truant.live.store.forking import ForkGate
+from truant.live.store.migrations import check_own
 from truant.live.store.store import Parameters, Store, Transaction
 from truant.text import named
 
 DURABILITY = {"full": "FULL", "process": "NORMAL"}  # survives a power cut, or the end of the process only
 PATIENCE = 10.0  # seconds to wait for another process that writes
 _INHERITED: list[object] = []  # connections of a parent process: neither used nor closed here
+_GATE = ForkGate()  # one for all stores: a thread may use two
 
 
 class SQLiteTransaction(Transaction):
@@ -50,6 +53,7 @@ class SQLiteStore(Store):
 
     def __init__(self, url: str, create: bool = True) -> None:
         self._path, self._synchronous = _parsed(url)
+        self._open_at_fork = self._refused = False
         if self._path is not None and not self._path.exists():
             if not create:
                 raise InvalidValue(f"There is no store at {named(self._path)}; create an experiment first.")
@@ -58,20 +62,31 @@ class SQLiteStore(Store):
 
     def forget_connections(self) -> None:
         """Start with no connections: at first, and in a forked process."""
-        inherited = (getattr(self, "_writer", None), getattr(self, "_readers", None))
-        if self._path is None and inherited[0] is not None:
-            # a store in memory is the parent's own
-            self._refused_in_child = True
-        _INHERITED.append(inherited)
+        if self._open_at_fork:
+            self._refused = True
+            _INHERITED.append((self._writer, self._readers))
         self._writer: sqlite3.Connection | None = None
         self._readers: list[sqlite3.Connection] = []
         self._memory_lock = threading.RLock()
+        _GATE.renew()
         super().forget_connections()
+
+    def before_fork(self) -> None:
+        """Close the connections, as soon as no thread uses one."""
+        self._open_at_fork = not _GATE.shut(PATIENCE) or (self._path is None and self._writer is not None)
+        if not self._open_at_fork:
+            with suppress(sqlite3.Error):
+                self.close()
+
+    def after_fork(self) -> None:
+        """Open connections again when they are needed."""
+        self._open_at_fork = False
+        _GATE.open()
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
         """A transaction that may write; other processes that write wait."""
-        with self._memory_lock if self._path is None else nullcontext():
+        with _GATE.passed(), self._memory_lock if self._path is None else nullcontext():
             if self._writer is None:
                 self._writer = self._connect()
             connection = self._writer
@@ -92,15 +107,16 @@ class SQLiteStore(Store):
             with self.transaction() as transaction:
                 yield transaction
             return
-        connection = self._readers.pop() if self._readers else self._connect()
-        try:
-            connection.execute("BEGIN")
-            yield SQLiteTransaction(connection)
-        finally:
-            with suppress(sqlite3.Error):
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-            self._readers.append(connection)
+        with _GATE.passed():
+            connection = self._readers.pop() if self._readers else self._connect()
+            try:
+                connection.execute("BEGIN")
+                yield SQLiteTransaction(connection)
+            finally:
+                with suppress(sqlite3.Error):
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                self._readers.append(connection)
 
     def sentence_of(self, error: Exception) -> Exception | None:
         """What an error of SQLite means."""
@@ -140,17 +156,25 @@ class SQLiteStore(Store):
         self._readers, self._writer = [], None
 
     def _connect(self) -> sqlite3.Connection:
-        if getattr(self, "_refused_in_child", False):
-            raise InvalidValue("A store in memory belongs to the process that made it; use a file to share it.")
+        if self._refused:
+            in_use = "A store that was in use when the process was forked"
+            what = "A store in memory" if self._path is None else in_use
+            raise InvalidValue(f"{what} belongs to the parent process; use a file, and fork between calls.")
         connection = sqlite3.connect(
             ":memory:" if self._path is None else self._path,
             timeout=PATIENCE,
             isolation_level=None,
             check_same_thread=False,
         )
-        if self._path is not None:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute(f"PRAGMA synchronous={self._synchronous}")
+        try:
+            if self._path is not None:
+                # before the next line, which would change a file of somebody else
+                check_own(self.tables(SQLiteTransaction(connection)))
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute(f"PRAGMA synchronous={self._synchronous}")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
 

@@ -1,7 +1,7 @@
 """What every store offers: transactions, and a few words of its dialect of SQL.
 
-All statements are written once, in `statements`, in the SQL that SQLite (3.35 or newer) and PostgreSQL share; `?` stands
-for a parameter. So a store is a way to open a database and to run transactions in it.
+All statements are written once, in `statements`, in the SQL that SQLite (3.35 or newer) and PostgreSQL share; `?`
+stands for a parameter. So a store is a way to open a database and to run transactions in it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import os
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar, TypeVar
 
+from truant.errors import TruantError
 from truant.live.store.group_commit import GroupCommit
 
 Result = TypeVar("Result")
@@ -34,6 +35,17 @@ class Transaction(ABC):
     def many(self, statement: str, rows: Sequence[Parameters]) -> None:
         """Run a statement once for each row of parameters."""
 
+    @contextmanager
+    def all_or_none(self) -> Iterator[None]:
+        """Statements of which none is kept if an error of truant is raised among them."""
+        self.run("SAVEPOINT all_or_none")
+        try:
+            yield
+        except TruantError:
+            self.run("ROLLBACK TO SAVEPOINT all_or_none")
+            raise
+        self.run("RELEASE SAVEPOINT all_or_none")
+
     @abstractmethod
     def stream(self, statement: str, parameters: Parameters = ()) -> Iterator[tuple[Any, ...]]:
         """The rows one after the other, not all of them in memory at once."""
@@ -51,7 +63,7 @@ class Store(ABC):
     create : make the database if it is not there; if not, one that is missing is refused.
     """
 
-    # what differs between dialects: an integer key that counts up, bytes, a real number, and a lock on rows that are read
+    # what differs between dialects: an integer key that counts up, a real number, and a lock on rows that are read
     identity: ClassVar[str]
     real: ClassVar[str]
     for_update: ClassVar[str]
@@ -64,6 +76,14 @@ class Store(ABC):
     def forget_connections(self) -> None:
         """Start with no connections and no waiting threads: at first, and in a forked process."""
         self._group = GroupCommit(self.transaction, self.sentence_of)
+
+    def before_fork(self) -> None:
+        """Called in the parent before it is forked; `after_fork` follows in any case."""
+        return
+
+    def after_fork(self) -> None:
+        """Called in the parent after it was forked."""
+        return
 
     def write(self, operation: Callable[[Transaction], Result]) -> Result:
         """Run an operation in a transaction, perhaps together with those of other threads; it is kept on return.
@@ -91,9 +111,11 @@ class Store(ABC):
 
     def lock_for_migration(self, transaction: Transaction) -> None:
         """Wait until no other process migrates; nothing to do where a transaction that writes is alone anyway."""
+        return
 
     def after_restore(self, transaction: Transaction) -> None:
         """Put right what rows that were copied do not bring along, such as the next number of a decision."""
+        return
 
     @abstractmethod
     def problems(self) -> list[str]:
@@ -118,10 +140,20 @@ class Store(ABC):
 _OPEN: weakref.WeakSet[Store] = weakref.WeakSet()
 
 
+def _before_fork() -> None:
+    for store in list(_OPEN):
+        store.before_fork()
+
+
 def _after_fork() -> None:
+    for store in list(_OPEN):
+        store.after_fork()
+
+
+def _after_fork_in_child() -> None:
     for store in list(_OPEN):
         store.forget_connections()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)

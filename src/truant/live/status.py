@@ -130,11 +130,12 @@ class Status:
         return document("status", 1, _finite(plain))
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write a page with the analysis, the shares over time and how the experiment runs."""
-        from truant.report import save_page
+        """Write a page with how the experiment runs and the analysis of its settled decisions."""
+        from truant.live.status_page import running_of
+        from truant.report.live import save_live_page
 
-        about = [f"{self.experiment}: {self.status}, {shown_words(self)}", *self.sentences]
-        return save_page(self.analysis, path, title=self.experiment, about=about)
+        about = [f"{self.status} at {self.at}, {shown_words(self)}"]
+        return save_live_page(self.analysis, running_of(self), path, title=self.experiment, about=about)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from truant.terminal.live import StatusDisplay

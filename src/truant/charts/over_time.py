@@ -27,6 +27,7 @@ def course_chart(
     subtitle: str = "",
     label: str = "share",
     numeric: bool = False,
+    steps: bool = False,
     width: Width = 420,
     height: int = 200,
 ) -> alt.LayerChart:
@@ -40,6 +41,7 @@ def course_chart(
     title, subtitle : above the chart.
     label : what the y axis is called.
     numeric : times are plain numbers.
+    steps : a share holds until the next one.
     width, height : of the plot in pixels; the width may be "container".
     """
     given = with_visible_labels(chart_columns(course, "course", "arm", "when", value))
@@ -69,7 +71,10 @@ def course_chart(
         alt.Tooltip("text:N", title=label),
     ]
     base = alt.Chart(chart_data(data)).encode(x=x, y=y, tooltip=tips)
-    line = base.mark_line(strokeWidth=2).encode(stroke=style["stroke"], strokeDash=style["dash"])
+    shape = "step-after" if steps else "linear"
+    line = base.mark_line(strokeWidth=2, interpolate=shape).encode(
+        stroke=style["stroke"], strokeDash=style["dash"]
+    )
     dots = base.mark_point(filled=True, size=34, opacity=1).encode(fill=style["fill"])
     ends = line_ends(data, 0.0, top, False, height)
     words = alt.Chart(ends).mark_text(

@@ -77,7 +77,7 @@ def _allocation_chart(running: Running) -> PageChart:
     rows = [
         {"arm": arm, "when": when.timestamp(), "share": share} for when, arm, share in running.allocations
     ]
-    chart = course_chart(pa.Table.from_pylist(rows), label="probability", width="container")
+    chart = course_chart(pa.Table.from_pylist(rows), label="probability", steps=True, width="container")
     return PageChart(
         "allocations",
         spec_of(chart),

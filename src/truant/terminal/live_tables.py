@@ -94,6 +94,30 @@ def events_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
+@dataclass(frozen=True)
+class FollowUpsDisplay:
+    """The decisions that were picked for follow-up, and what to know of them."""
+
+    fields: Mapping[str, Any]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        picked, available = self.fields["follow_ups"], self.fields["available"]
+        outcomes = "1 missing outcome" if available == 1 else f"{available:,} missing outcomes"
+        yield plain(f"{len(picked):,} of {outcomes} picked for follow-up", "bold")
+        if picked:
+            mediated = any(one["mediator"] is not None for one in picked)
+            table = _table("id", "arm", *(["mediator"] if mediated else []), "asked", "pick probability")
+            for one in picked:
+                mediator = [Text(label(one["mediator"] or "–"))] if mediated else []
+                probability = f"{one['pick_probability']:.3g}"
+                table.add_row(
+                    one["id"], Text(label(one["arm"])), *mediator, in_seconds(one["asked"]), probability
+                )
+            yield table
+        for note in self.fields["notes"]:
+            yield plain(note)
+
+
 def _body(row: Mapping[str, Any]) -> str:
     return "" if not row["body"] else json.dumps(row["body"], ensure_ascii=False)
 
@@ -103,6 +127,6 @@ def _table(*heads: str) -> Table:
         box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", collapse_padding=True
     )
     for head in heads:
-        numeric = head in ("number", "revision")
+        numeric = head in ("number", "revision", "pick probability")
         table.add_column(head, justify="right" if numeric else "left", overflow="fold")
     return table

@@ -27,8 +27,9 @@ def follow_up(
 ) -> None:
     """Pick missing decisions at random to follow up.
 
-    More are picked where answers help most to find the best arm. Tell each answer with `truant tell --followed-up`, and
-    --outcome missing where the follow-up failed.
+    More are picked where answers help most to find the best arm. Tell each answer with `truant tell --followed-up`, or
+    add a column outcome to the file of --out, and `truant tell --csv` it with --followed-up; the word missing says that
+    a follow-up failed.
     """
     from truant.files import check_outputs
 
@@ -39,6 +40,8 @@ def follow_up(
     if as_json:
         print_document(found.summary())
     else:
-        console().print(found)
+        from truant.terminal.live_tables import FollowUpsDisplay
+
+        console().print(FollowUpsDisplay(found.summary()))
     if path:
         say(f"Wrote {path}", err=as_json)

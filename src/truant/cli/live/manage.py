@@ -119,7 +119,10 @@ def retire(name: str, arm: str, actor: str | None, why: str | None, store: str |
 @click.argument("name")
 @click.option("--now", metavar="TIME", help="Close windows that were over by then.  [default: now]")
 def close_windows(name: str, now: str | None, store: str | None, as_json: bool) -> None:
-    """Count the decisions whose window is over, and compute the next shares."""
+    """Count the decisions whose window is over.
+
+    The shares of the arms are then computed again. Tell, status and watch do the same when something is due.
+    """
     with opened(name, store) as experiment:
         closed = experiment.close_windows(now)
     counted = "1 decision was" if closed == 1 else f"{closed:,} decisions were"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from truant.live.experiment import Experiment
 
 COLUMNS = ("id", "key", "mediator", "outcome", "at", "followed_up")
+OF_ANSWERS = ("id", "key", "outcome", "at")
 DELIMITERS = (",", ";", "\t")
 WORDS = {"": False, "no": False, "false": False, "0": False, "yes": True, "true": True, "1": True}
 
@@ -39,14 +40,17 @@ class OutcomesFile:
     ----------
     path : of the file: UTF-8, with or without a byte order mark; columns are separated by what the header has.
     ignore_columns : leave out columns that are not known; if not, they are refused.
+    followed_up : all lines are answers to follow-ups; columns other than id, key, outcome and at are left out.
     """
 
-    def __init__(self, path: Path, ignore_columns: bool = False) -> None:
-        self._name = named(path)
+    def __init__(self, path: Path, ignore_columns: bool = False, followed_up: bool = False) -> None:
+        self.path, self._name = path, named(path)
+        self._known = OF_ANSWERS if followed_up else COLUMNS
+        self._of_all = {"followed_up": "yes"} if followed_up else {}
         self._text = _text_of(path, self._name)
         header = self._text[: _end_of_line(self._text)]
         self._delimiter = max(DELIMITERS, key=header.count)
-        self._columns = self._checked_header(ignore_columns)
+        self._columns = self._checked_header(ignore_columns or followed_up)
         self.size = sum(1 for _ in self.lines())  # reads all lines: a wrong one is refused now
 
     def lines(self) -> Iterator[Line]:
@@ -59,8 +63,8 @@ class OutcomesFile:
                     f"{self._name}, line {number}: {len(self._columns)} fields are expected, as in the header, got "
                     f"{len(row)}; nothing was told."
                 )
-            cells = zip(self._columns, row, strict=True)
-            yield Line(number, {column: cell.strip() for column, cell in cells if column and cell.strip()})
+            cells = zip(self._columns, map(str.strip, row), strict=True)
+            yield Line(number, {column: cell for column, cell in cells if column and cell} | self._of_all)
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         reader = csv.reader(io.StringIO(self._text, newline=""), delimiter=self._delimiter, strict=True)
@@ -77,23 +81,24 @@ class OutcomesFile:
         """The columns by their place; None where one is left out."""
         first = next(self._rows(), None)
         if first is None:
-            raise InvalidValue(f"{self._name} is empty; {_expected()}.")
+            raise InvalidValue(f"{self._name} is empty; {self._expected()}.")
         found: list[str | None] = []
         for cell in first[1]:
             column = cell.strip().lower()
-            if column not in COLUMNS and not ignore_columns:
+            if column not in self._known and not ignore_columns:
                 error = unknown(f"column in {self._name}:", cell, COLUMNS)
                 raise error.advising("Nothing was told; --ignore-columns leaves out others.")
             if column in found:
                 raise InvalidValue(f"{self._name} has the column {quoted(column)} twice; nothing was told.")
-            found.append(column if column in COLUMNS else None)
+            found.append(column if column in self._known else None)
         if not {"id", "key"} & {*found} or not {"mediator", "outcome"} & {*found}:
-            raise InvalidValue(f"{self._name} has the columns {', '.join(first[1])}; {_expected()}.")
+            raise InvalidValue(f"{self._name} has the columns {', '.join(first[1])}; {self._expected()}.")
         return found
 
-
-def _expected() -> str:
-    return "expected are id or key, mediator or outcome or both, and perhaps at and followed_up; nothing was told"
+    def _expected(self) -> str:
+        if self._of_all:
+            return "expected are id or key, outcome, and perhaps at; nothing was told"
+        return "expected are id or key, mediator or outcome or both, and perhaps at and followed_up; nothing was told"
 
 
 def _text_of(path: Path, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,9 @@ from truant.cli.base import say, wrote
 from truant.cli.live.base import key_option, live_command, opened, options, print_document, told_values
 from truant.documents import document
 from truant.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from truant.cli.live.outcomes_file import OutcomesFile
 
 VERDICTS = {
     "accepted": "accepted",
@@ -32,7 +35,9 @@ value_options = options(
         "--at", metavar="TIME", help="When it happened, e.g. '2026-03-02 09:00' (UTC).  [default: now]"
     ),
     click.option(
-        "--followed-up", is_flag=True, help="The outcome is the answer to a follow-up; missing: it failed."
+        "--followed-up",
+        is_flag=True,
+        help="The outcome is the answer to a follow-up; missing: it failed. With --csv, all lines are answers.",
     ),
 )
 
@@ -72,9 +77,12 @@ def tell(
     the others kept, and 2 if the file was refused and nothing was told.
     """
     if csv is not None:
-        if any(value is not None for value in (id, key, mediator, outcome, at)) or followed_up:
+        if any(value is not None for value in (id, key, mediator, outcome, at)):
             raise InvalidValue("Give --csv, or one decision and what came of it, not both.")
-        _tell_file(name, store, csv, ignore_columns, verdicts, as_json)
+        from truant.cli.live.outcomes_file import OutcomesFile
+
+        file = OutcomesFile(csv, ignore_columns, followed_up)
+        _tell_file(name, store, file, verdicts, as_json)
         return
     if ignore_columns or verdicts:
         raise InvalidValue("--ignore-columns and --verdicts go with --csv.")
@@ -87,15 +95,11 @@ def tell(
         say(f"Decision {told.id}: {VERDICTS[told.verdict]}.")
 
 
-def _tell_file(
-    name: str, store: str | None, path: Path, ignore_columns: bool, verdicts: str | None, as_json: bool
-) -> None:
-    from truant.cli.live.outcomes_file import OutcomesFile
+def _tell_file(name: str, store: str | None, file: OutcomesFile, verdicts: str | None, as_json: bool) -> None:
     from truant.cli.live.tell_file import tell_file, write_verdicts
     from truant.files import check_outputs
 
-    check_outputs([(verdicts, (".csv",))], [str(path)])
-    file = OutcomesFile(path, ignore_columns)
+    check_outputs([(verdicts, (".csv",))], [str(file.path)])
     with opened(name, store) as experiment:
         result = tell_file(experiment, file)
     written = [wrote(write_verdicts(result, Path(verdicts)))] if verdicts else []

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 
 class ForkGate:
@@ -20,27 +18,28 @@ class ForkGate:
 
     def _reset(self) -> None:
         self._process = os.getpid()
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._inside: dict[int, int] = {}  # uses by thread: one may use two stores at once
         self._shut = False
 
-    @contextmanager
-    def passed(self) -> Iterator[None]:
-        """Use a connection; not between `shut` and `open`."""
+    def enter(self) -> None:
+        """Begin to use a connection; waits between `shut` and `open`."""
         thread = threading.get_ident()
-        with self._changed:
+        with self._lock:
             while self._shut and thread not in self._inside:
                 self._changed.wait()
             self._inside[thread] = self._inside.get(thread, 0) + 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                left = self._inside.pop(thread, 1) - 1  # none in a child that was forked in here
-                if left:
-                    self._inside[thread] = left
-                else:
-                    self._changed.notify_all()
+
+    def leave(self) -> None:
+        """The connection is not used any more."""
+        thread = threading.get_ident()
+        with self._lock:
+            left = self._inside.pop(thread, 1) - 1  # none in a child that was forked in here
+            if left:
+                self._inside[thread] = left
+            elif self._shut:
+                self._changed.notify_all()
 
     def shut(self, patience: float) -> bool:
         """Wait until no thread uses a connection, and let none begin; False if that took too long."""

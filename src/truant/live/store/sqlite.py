@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -46,6 +46,40 @@ class SQLiteTransaction(Transaction):
         yield from self._connection.execute(statement, parameters)
 
 
+class _Writing:
+    """Begins a transaction that writes and ends it: a class, since a generator would cost half as much as SQLite."""
+
+    __slots__ = ("_connection", "_store")
+
+    def __init__(self, store: SQLiteStore) -> None:
+        self._store = store
+
+    def __enter__(self) -> SQLiteTransaction:
+        _GATE.enter()
+        self._store.memory_lock.acquire()
+        try:
+            self._connection = self._store.writer()
+            self._connection.execute("BEGIN IMMEDIATE")
+        except BaseException:
+            self._leave()
+            raise
+        return SQLiteTransaction(self._connection)
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        try:
+            if kind is None:
+                self._connection.execute("COMMIT")
+        finally:
+            with suppress(sqlite3.Error):
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+            self._leave()
+
+    def _leave(self) -> None:
+        self._store.memory_lock.release()
+        _GATE.leave()
+
+
 class SQLiteStore(Store):
     """SQLite: sqlite:///mails.db (a file), sqlite:// (in memory); ?durability=process does not wait for the disk."""
 
@@ -67,7 +101,7 @@ class SQLiteStore(Store):
             _INHERITED.append((self._writer, self._readers))
         self._writer: sqlite3.Connection | None = None
         self._readers: list[sqlite3.Connection] = []
-        self._memory_lock = threading.RLock()
+        self.memory_lock = threading.RLock()
         _GATE.renew()
         super().forget_connections()
 
@@ -83,22 +117,9 @@ class SQLiteStore(Store):
         self._open_at_fork = False
         _GATE.open()
 
-    @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
+    def transaction(self) -> AbstractContextManager[Transaction]:
         """A transaction that may write; other processes that write wait."""
-        with _GATE.passed(), self._memory_lock if self._path is None else nullcontext():
-            if self._writer is None:
-                self._writer = self._connect()
-            connection = self._writer
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield SQLiteTransaction(connection)
-                connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                raise
+        return _Writing(self)
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
@@ -107,7 +128,8 @@ class SQLiteStore(Store):
             with self.transaction() as transaction:
                 yield transaction
             return
-        with _GATE.passed():
+        _GATE.enter()
+        try:
             connection = self._readers.pop() if self._readers else self._connect()
             try:
                 connection.execute("BEGIN")
@@ -117,6 +139,14 @@ class SQLiteStore(Store):
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                 self._readers.append(connection)
+        finally:
+            _GATE.leave()
+
+    def writer(self) -> sqlite3.Connection:
+        """The connection that writes."""
+        if self._writer is None:
+            self._writer = self._connect()
+        return self._writer
 
     def sentence_of(self, error: Exception) -> Exception | None:
         """What an error of SQLite means."""

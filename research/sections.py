@@ -67,6 +67,8 @@ VALIDATION = (
         "coverage",
         "unkind-coverage",
         "test-sizes",
+        "late-arrivals",
+        "share-test",
         "follow-up-regret",
         "follow-up-coverage",
         "follow-up-tests",

@@ -1,0 +1,114 @@
+"""How often the share test raises a false alarm under adaptive shares, and how often it finds a broken split."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from research.cores import each
+from research.markdown import table, verdict, yes
+from research.sources import policy_modules
+from truant.analysis.share_test import share_test
+from truant.counts import Counts
+from truant.policies.decider import Decider
+from truant.setting import FloatArray, Setting
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
+LEVEL = 0.05
+BATCHES, BATCH = 30, 20  # looks, and decisions between them
+LOST = 0.3  # share of the last arm's decisions that are lost
+# policy, arms, how far apart their means are, decisions that ucb looks ahead, minimum share
+TRIED = [
+    ("mcar-thompson", 2, 0.0, 10, 0.0),
+    ("mcar-thompson", 5, 0.4, 10, 0.0),
+    ("mcar-thompson", 10, 0.4, 10, 0.0),
+    ("mcar-ucb", 2, 0.0, 10, 0.0),
+    ("mcar-ucb", 5, 0.4, 1, 0.0),
+    ("mcar-ucb", 5, 0.0, 10, 0.0),
+    ("mcar-ucb", 10, 0.4, 10, 0.01),
+]
+
+
+def section(bench: Workbench) -> list[str]:
+    many, few = bench.size(400, 5), bench.size(100, 3)
+    rows = []
+    for policy, arms, apart, ahead, least in TRIED:
+        parameters = {"policy": policy, "arms": arms, "apart": apart, "ahead": ahead, "least": least}
+        sizes, powers = (
+            np.mean(
+                np.array(
+                    bench.piece(
+                        p_values, policy_modules(policy), **parameters, lost=lost, replications=number
+                    )
+                )
+                < LEVEL,
+                axis=0,
+            )
+            for lost, number in ((0.0, many), (LOST, few))
+        )
+        shares = (*sizes, powers[0], powers[2])
+        agrees = max(sizes[0], sizes[2]) <= LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / many)
+        shape = [f"`{policy}`", str(arms), f"{apart:g}", str(ahead) if "ucb" in policy else "", f"{least:g}"]
+        rows.append([*shape, *(f"{share:.3f}" for share in shares), yes(agrees)])
+    return [
+        "## The share test under adaptive shares",
+        f"How often choices contradict their own probabilities at {LEVEL:g}: {BATCHES * BATCH} decisions, shares made "
+        f"anew after every {BATCH} of them from the counts, by `Decider.allocation`. Outcomes are 0 or 1, three in ten "
+        "are missing; means are spread evenly over the distance that is stated. `one look`: the p-value after the last "
+        f"decision; `some look`: the smallest of {BATCHES} such p-values; `any time`: the smallest of the p-values "
+        "that hold at any number of looks. Powers: the same, if 30% of the last (best) arm's decisions are lost; where "
+        "shares are near 0 and 1, as those of `ucb`, choices can hardly contradict them. "
+        f"{many:,} runs for sizes (standard error of .05: {np.sqrt(0.0475 / many):.3f}), {few:,} for powers (at "
+        f"most {np.sqrt(0.25 / few):.3f}). A row agrees if the sizes at one look and at any time are at most .05 and "
+        "three standard errors; `some look` shows why an alarm that is looked at daily must not use the first. "
+        f"{verdict([row[-1] for row in rows], 'rows')}",
+        table(
+            (
+                *("policy", "arms", "means apart", "looks ahead", "minimum share"),
+                *("size, one look", "size, some look", "size, any time"),
+                *("power, one look", "power, any time"),
+                "agrees",
+            ),
+            rows,
+        ),
+    ]
+
+
+def p_values(
+    policy: str, arms: int, apart: float, ahead: int, least: float, lost: float, replications: int
+) -> list[tuple[float, float, float]]:
+    """Of each replication: at the last look, the smallest of all looks, and the smallest that holds at any time."""
+    shape = (policy, arms, apart, ahead, least, lost)
+    return each(_p_values, [(*shape, seed) for seed in range(replications)])
+
+
+def _p_values(item: tuple[str, int, float, int, float, float, int]) -> tuple[float, float, float]:
+    tests = [share_test(*look) for look in looks(*item)]
+    once = [test.p_value for test in tests]
+    return once[-1], min(once), min(test.p_value_any_time for test in tests)
+
+
+def looks(
+    policy: str, arms: int, apart: float, ahead: int, least: float, lost: float, seed: int
+) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
+    """Choices, sums of probabilities and variances after each batch of a run."""
+    rng = np.random.default_rng([seed, arms, ahead, len(policy)])
+    setting = Setting(arms=arms, levels=(0.0, 1.0))
+    decider = Decider(policy, setting, BATCHES * BATCH)
+    means = 0.3 + apart * np.arange(arms) / (arms - 1)
+    counts, found = Counts.empty(setting), []
+    n, expected, variance = (np.zeros(arms) for _ in range(3))
+    for _ in range(BATCHES):
+        shares = decider.allocation(counts, ahead=ahead, minimum_share=least)
+        a = rng.choice(arms, BATCH, p=shares)
+        a = a[(a < arms - 1) | (rng.random(BATCH) >= lost)]
+        y = np.where(rng.random(len(a)) < 0.3, np.nan, rng.random(len(a)) < means[a])
+        counts = counts.merge(Counts.fold(setting, a, np.zeros(len(a), np.int64), y))
+        n += np.bincount(a, minlength=arms)
+        expected += len(a) * shares
+        variance += len(a) * shares * (1 - shares)
+        found.append((n.copy(), expected.copy(), variance.copy()))
+    return found

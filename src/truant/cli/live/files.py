@@ -19,9 +19,7 @@ def export(name: str, out: str, every: bool, store: str | None, as_json: bool) -
     """
     with opened(name, store) as experiment:
         path = wrote(experiment.export(out, all=every))
-    answer(
-        as_json, "transfer", {"action": "exported", "experiment": name, "file": str(path)}, f"Wrote {path}"
-    )
+    _answer(as_json, f"Wrote {path}", "exported", str(path), experiment=name)
 
 
 @live_command("import", changes=True)
@@ -37,10 +35,8 @@ def import_(
     """
     with opened(name, store) as experiment:
         added = experiment.import_rows(rows, actor=actor, why=why)
-    fields = {"action": "imported", "experiment": name, "file": rows, "decisions": added}
-    answer(
-        as_json, "transfer", fields, f"{_counted(added, 'decision')} {'was' if added == 1 else 'were'} added."
-    )
+    sentence = "1 decision was added." if added == 1 else f"{added:,} decisions were added."
+    _answer(as_json, sentence, "imported", rows, experiment=name, decisions=added)
 
 
 @live_command("backup")
@@ -53,7 +49,7 @@ def backup(out: str, store: str | None, as_json: bool) -> None:
 
     with opened_store(store) as place:
         path = wrote(run(place, out))
-    answer(as_json, "transfer", {"action": "backed-up", "file": str(path)}, f"Wrote {path}")
+    _answer(as_json, f"Wrote {path}", "backed-up", str(path))
 
 
 @live_command("restore")
@@ -67,14 +63,18 @@ def restore(file: str, store: str | None, as_json: bool) -> None:
 
     with opened_store(store, create=True) as place:
         found = run(file, place)
-    fields = {"action": "restored", "file": file, "experiments": found}
-    answer(
-        as_json,
-        "transfer",
-        fields,
-        f"{_counted(found, 'experiment')} {'was' if found == 1 else 'were'} restored.",
-    )
+    sentence = "1 experiment was restored." if found == 1 else f"{found:,} experiments were restored."
+    _answer(as_json, sentence, "restored", file, experiments=found)
 
 
-def _counted(number: int, what: str) -> str:
-    return f"1 {what}" if number == 1 else f"{number:,} {what}s"
+def _answer(
+    as_json: bool,
+    sentence: str,
+    action: str,
+    file: str,
+    experiment: str | None = None,
+    decisions: int | None = None,
+    experiments: int | None = None,
+) -> None:
+    moved = {"experiment": experiment, "decisions": decisions, "experiments": experiments}
+    answer(as_json, "transfer", {"action": action, "file": file, **moved}, sentence)

@@ -79,7 +79,7 @@ class FollowUpList:
             if target.suffix.lower() == ".csv":
                 write_csv(self.table(), temporary)
             else:
-                write_parquet(self.table(), temporary, "follow-ups", 1)
+                write_parquet(self.table(), temporary, "follow-up-rows", 1)
         return target
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from truant.counts import Counts
 from truant.live import counting
 from truant.live.allocation import probabilities
 from truant.live.configuration import Configuration
@@ -194,7 +195,7 @@ def _wrong_allocations(record: _Record, most: int | None) -> tuple[int, list[str
     mine = [
         one
         for one in record.allocations
-        if one.made_by == version("truant") and one.counts_version >= record.corrected
+        if one.made_by == version("truant") and one.counts_version >= record.corrected and not record.stale
     ]
     chosen = mine if most is None else mine[-most:]
     found, counts_at = [], _counts_at(record)
@@ -202,7 +203,7 @@ def _wrong_allocations(record: _Record, most: int | None) -> tuple[int, list[str
         configuration = record.configurations[one.revision]
         again = probabilities(
             configuration,
-            counting.total_counts(counts_at(one.counts_version), configuration),
+            _of_first_arms(counts_at(one.counts_version), len(configuration.arms)),
             one.pending,
             one.ahead,
             one.at < record.head.created + configuration.warm_up,
@@ -217,8 +218,14 @@ def _wrong_allocations(record: _Record, most: int | None) -> tuple[int, list[str
     return len(chosen), found
 
 
-def _counts_at(record: _Record) -> Callable[[int], counting.Cells]:
-    """Cells as they were at a version of the counts; versions must be asked for in rising order."""
+def _of_first_arms(counts: Counts, arms: int) -> Counts:
+    """Without the arms that were added later, which had no decisions then."""
+    followed_up = None if counts.followed_up is None else counts.followed_up[:arms]
+    return Counts(counts.table[:arms], counts.levels, counts.centre, followed_up)
+
+
+def _counts_at(record: _Record) -> Callable[[int], Counts]:
+    """Counts as they were at a version; versions must be asked for in rising order."""
     newest = record.configurations[record.head.revision]
     settled, shares = record.settled, record.shares
     later = sorted(
@@ -228,7 +235,7 @@ def _counts_at(record: _Record) -> Callable[[int], counting.Cells]:
     cells: counting.Cells = {}
     done = [0, 0]
 
-    def at(wanted: int) -> counting.Cells:
+    def at(wanted: int) -> Counts:
         rows, answers = [], []
         while done[0] < len(settled) and (settled[done[0]].settled or 0) <= wanted:
             rows.append(settled[done[0]])
@@ -237,6 +244,6 @@ def _counts_at(record: _Record) -> Callable[[int], counting.Cells]:
             answers.append(later[done[1]])
             done[1] += 1
         counting.add_rows(cells, rows, answers, newest, shares)
-        return cells
+        return counting.total_counts(cells, newest)
 
     return at

@@ -29,8 +29,11 @@ def worst_case(
 
     The limits hold the mean, wherever it lies between the bounds, with the stated confidence (Imbens and Manski,
     2004): at(-c) of the low end and at(c) of the high one, with Phi(c + width/error) - Phi(-c) = level, error the
-    larger of the two standard errors. So c is two-sided where nothing is missing, one-sided where much is.
+    larger of the two standard errors. So c is two-sided where nothing is missing, one-sided where much is. The mean of
+    an arm without rows may be anywhere in the range.
     """
+    if counts.pulls[arm] == 0:
+        return Bounds(setting.low, setting.high, setting.low, setting.high)
     ends = []
     for value in (setting.low, setting.high):
         estimate = Mcar().estimate(_filled(counts, arm, value), 0, setting)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ from truant.assumptions.mcar import Mcar
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
 from truant.policies import Policy
-from truant.setting import Setting
+from truant.setting import FloatArray, Setting
 
 REPLAYS = 800
 FEWEST_REPLAYS = 200
@@ -71,6 +72,7 @@ class ByPolicy(Collected):
     replays : how often it is replayed; each check has an eighth of that, at least 100.
     level : of the intervals that are checked.
     progress : called with the share that is done.
+    delay : rounds after which an outcome entered the counts.
     """
 
     policy: Policy
@@ -78,8 +80,17 @@ class ByPolicy(Collected):
     replays: int = REPLAYS
     level: float = 0.95
     progress: Callable[[float], None] = lambda share: None
+    delay: int = 0
     _methods: dict[str, IntervalMethod] = field(default_factory=dict)
     _naive: tuple[Roots | None, ...] = ()
+
+    def why_not(self, counts: Counts, setting: Setting) -> str | None:
+        """Why the policy cannot be replayed, in a sentence; None if it can."""
+        try:
+            self.check(counts, setting)
+        except InvalidValue as refused:
+            return str(refused)
+        return None
 
     def check(self, counts: Counts, setting: Setting) -> None:
         """Refuse what the policy cannot have done."""
@@ -106,14 +117,14 @@ class ByPolicy(Collected):
     def beliefs(self, found: Sequence[Belief], counts: Counts, setting: Setting) -> list[Belief]:
         """Calibrated intervals; confidence sequences where the check fails."""
         self.check(counts, setting)
-        targets = [Target(belief.name, belief.assumption) for belief in found]
-        same = next((one.name for one in targets if one.name == "mcar"), NAIVE)  # the same mean
-        naive = [] if same != NAIVE else [Target(NAIVE, Mcar())]
-        calibrated = self._calibrated([*targets, *naive], counts, setting)
-        calibrated[NAIVE] = calibrated[same]
+        targets = self._targets(found)
+        calibrated = self._calibrated(targets, counts, setting) if targets else {}
+        if "mcar" in calibrated:
+            calibrated[NAIVE] = calibrated["mcar"]  # the same mean
         self._methods = {name: self._method(name, one) for name, one in calibrated.items()}
-        self._methods["bounds"] = IntervalMethod(SEQUENCE)
-        self._naive = calibrated[NAIVE].roots
+        for name in (*(belief.name for belief in found), NAIVE, "bounds"):
+            self._methods.setdefault(name, IntervalMethod(SEQUENCE))
+        self._naive = calibrated[NAIVE].roots if NAIVE in calibrated else ()
         return [
             _belief(belief, calibrated[belief.name])
             if self._methods[belief.name].method == REPLAYED
@@ -123,14 +134,20 @@ class ByPolicy(Collected):
 
     def naive(self, estimate: Estimate, counts: Counts, arm: int) -> Estimate:
         """The mean of the observed, calibrated like mcar."""
-        roots = self._naive[arm]
-        if self._methods[NAIVE].method == REPLAYED and roots is not None:
+        roots = self._naive[arm] if self._methods[NAIVE].method == REPLAYED else None
+        if roots is not None:
             return roots.estimate(estimate)
         return in_sequence(estimate, float(counts.pulls[arm]))
 
     def collection(self) -> Collection:
         """The policy, and what became of each assumption."""
         return Collection("replayed", self.policy.name, self.horizon, self.replays, self._methods)
+
+    def _targets(self, found: Sequence[Belief]) -> list[Target]:
+        """What is calibrated: all assumptions, and the naive mean."""
+        targets = [Target(belief.name, belief.assumption) for belief in found]
+        same = any(one.name == "mcar" for one in targets)
+        return targets if same else [*targets, Target(NAIVE, Mcar())]
 
     def _method(self, name: str, found: Calibrated) -> IntervalMethod:
         coverage = found.coverage if math.isfinite(found.coverage) else None
@@ -152,13 +169,21 @@ class ByPolicy(Collected):
         self, targets: Sequence[Target], counts: Counts, setting: Setting
     ) -> dict[str, Calibrated]:
         families = _families(targets, self.policy)
-        key = key_of(counts, setting, self.policy, self.horizon, self.replays, self.level, targets)
+        key = key_of(
+            counts,
+            setting,
+            self.policy,
+            self.horizon,
+            self.delay,
+            self.replays,
+            self.level,
+            targets,
+            type(self),
+        )
         found = kept(key, Calibrated, [target.name for target in targets], setting.arms)
         if found is not None:
             return found
-        again = max(self.replays // SHARE_CHECKED, FEWEST_CHECKED)
-        total = len(families) * (self.replays + CHECKED * (1 + again))
-        done = 0
+        total, done = len(families) * self._replays_in_all, 0
 
         def tick() -> None:
             nonlocal done
@@ -167,20 +192,36 @@ class ByPolicy(Collected):
                 self.progress(done / total)
 
         stop = np.zeros(1, np.int64)
-        replays = Replays(self.policy, setting, self.horizon, int(counts.pulls.sum()), stop, tick)
+        rows = int(counts.pulls.sum())
+        replays = Replays(self.policy, setting, self.horizon, rows, stop, tick, min(self.delay, rows))
         pool, each = on_all_cores(stop)
         results: dict[str, Calibrated] = {}
         with pool:
             for number, family in enumerate(families):
-                first, second = np.random.SeedSequence(SEED, spawn_key=(number,)).spawn(2)
-                near = Neighbourhood(replays, counts, family)
-                roots = calibrate(near, self.replays, first, each)
-                held = check(near, again, self.level, second, each)
+                seed = np.random.SeedSequence(SEED, spawn_key=(number,))
+                roots, held = self._made(Neighbourhood(replays, counts, family), seed, each)
                 for i, target in enumerate(family):
                     coverage, error = _coverage(held[:, i])
                     results[target.name] = Calibrated(tuple(roots[i]), coverage, error, self.level)
         keep(key, results)
         return results
+
+    @property
+    def _replays_in_all(self) -> int:
+        return self.replays + CHECKED * (1 + self._checks)
+
+    @property
+    def _checks(self) -> int:
+        """Replays of a replayed log."""
+        return max(self.replays // SHARE_CHECKED, FEWEST_CHECKED)
+
+    def _made(
+        self, near: Neighbourhood, seed: np.random.SeedSequence, each: Callable[..., Iterable[Any]]
+    ) -> tuple[list[list[Roots | None]], FloatArray]:
+        """Calibrated roots of each target and arm, and whether those of replayed logs hold."""
+        first, second = seed.spawn(2)
+        roots = calibrate(near, self.replays, first, each)
+        return roots, check(near, self._checks, self.level, second, each)
 
 
 def _families(targets: Sequence[Target], policy: Policy) -> list[list[Target]]:
@@ -193,7 +234,8 @@ def _families(targets: Sequence[Target], policy: Policy) -> list[list[Target]]:
         if type(target.assumption) is type(policy.assumption) and target.name != NAIVE
     ]
     first = own[:1] or [target for target in together if target.name == "mar"] or together[:1]
-    return [[*first, *(target for target in together if target not in first)], *alone]
+    families = [[*first, *(target for target in together if target not in first)], *alone]
+    return [family for family in families if family]
 
 
 def _belief(belief: Belief, calibrated: Calibrated) -> Belief:

@@ -63,14 +63,14 @@ def roots_of(
     z: FloatArray, r: FloatArray, plausible: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> Roots | None:
     """Calibrated roots from replays; `plausible` are those with z ~ N(0, 1). None if too few have a root."""
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtr
 
     known = np.isfinite(z) & np.isfinite(r)
     near = np.clip(r[known & plausible], -FAR, FAR)
     if len(near) < FEWEST:
         return None
-    places = _share_below(z[known], np.clip(r[known], -FAR, FAR))
-    trusted = min(float(-ndtri(IN_TAIL / len(near))), float(TARGETS[-1]))  # quantiles farther out are chance
+    places = share_below(z[known], np.clip(r[known], -FAR, FAR))
+    trusted = trusted_size(len(near))
     sides = []
     for sign in (-1.0, 1.0):
         side = []
@@ -83,11 +83,18 @@ def roots_of(
     return Roots(sides[0], sides[1])
 
 
-def _share_below(z: FloatArray, r: FloatArray) -> FloatArray:
-    """P(r <= z | z) at PLACES, increasing: local linear in the location of r, smoothed."""
+def trusted_size(replays: float) -> float:
+    """The root up to which a quantile of so many replays is more than chance."""
+    from scipy.special import ndtri
+
+    return min(float(-ndtri(IN_TAIL / replays)), float(TARGETS[-1]))
+
+
+def share_below(z: FloatArray, r: FloatArray, places: FloatArray = PLACES) -> FloatArray:
+    """P(r <= z | z) at these places, increasing: local linear in the location of r, smoothed."""
     from scipy.special import ndtr
 
-    distance = PLACES[:, None] - z
+    distance = places[:, None] - z
     weight = np.exp(-0.5 * (distance / BANDWIDTH) ** 2) + 1e-12
     total = weight.sum(axis=1)
     about_z, about_r = weight @ z / total, weight @ r / total
@@ -95,7 +102,7 @@ def _share_below(z: FloatArray, r: FloatArray) -> FloatArray:
     slope = (weight * spread * (r - about_r[:, None])).sum(axis=1)
     slope /= (weight * spread**2).sum(axis=1) + RIDGE * total
     moved = r + slope[:, None] * distance
-    share = (weight * ndtr((PLACES[:, None] - moved) / SMOOTHING)).sum(axis=1) / total
+    share = (weight * ndtr((places[:, None] - moved) / SMOOTHING)).sum(axis=1) / total
     return np.maximum.accumulate(share)
 
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from truant.analysis.calibration import LOOKED_AT, Roots, root_at, roots_of
 from truant.analysis.fitted_world import Path, path_to
-from truant.assumptions import Assumption, Estimate
+from truant.analysis.replay_curves import curve_of
+from truant.assumptions import Assumption
 from truant.counts import Counts
-from truant.errors import NotIdentified
 from truant.play.run import cores, play
 from truant.policies import Policy
 from truant.policies.follow_up_rules import FollowUps
@@ -85,7 +85,7 @@ class Neighbourhood:
         setting = replays.setting
         self.replays, self.targets = replays, targets
         curves = [
-            [_curve(one.assumption, counts, arm, setting) for arm in range(setting.arms)] for one in targets
+            [curve_of(one.assumption, counts, arm, setting) for arm in range(setting.arms)] for one in targets
         ]
         self.curves = np.array(curves)  # (targets, arms, LOOKED_AT)
         above, below = (np.argmin(np.abs(LOOKED_AT - z)) for z in (1.0, -1.0))
@@ -107,12 +107,15 @@ class Neighbourhood:
 
     def replay(self, number: int, seed: np.random.SeedSequence) -> tuple[FloatArray, FloatArray, int]:
         """The roots z and r of each target and arm in one replay, and the arm whose z is spread widely."""
+        truths, counts, wide = self.replayed(number, seed)
+        return self.roots(truths), self.own_roots(counts, truths), wide
+
+    def replayed(self, number: int, seed: np.random.SeedSequence) -> tuple[FloatArray, Counts, int]:
+        """The truths of each target and arm in one replay, its counts, and the arm whose z is spread widely."""
         first, second = seed.spawn(2)
         wide = number % (len(self.path.steps) + 1)  # in some, no arm is
         at = self.draw(np.random.default_rng(first), wide)
-        truths = self.truths_at(at)
-        counts = self.replays.counts(self.path, at, second)
-        return self.roots(truths), self.own_roots(counts, truths), wide
+        return self.truths_at(at), self.replays.counts(self.path, at, second), wide
 
     def truths_at(self, at: FloatArray) -> FloatArray:
         """The value of each target and arm in the world with these numbers t."""
@@ -204,13 +207,3 @@ def on_all_cores(stop: IntArray) -> tuple[ThreadPoolExecutor, Callable[..., Iter
             raise
 
     return pool, each
-
-
-def _curve(assumption: Assumption, counts: Counts, arm: int, setting: Setting) -> FloatArray:
-    """at(z) at LOOKED_AT, increasing; NaN for an arm without an estimate or an interval."""
-    try:
-        estimate: Estimate = assumption.estimate(counts, arm, setting)
-    except NotIdentified:
-        return np.full(len(LOOKED_AT), np.nan)
-    values = np.array([estimate.at(float(z)) for z in LOOKED_AT])
-    return np.maximum.accumulate(values) if np.isfinite(values).all() else np.full(len(values), np.nan)

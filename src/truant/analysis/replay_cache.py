@@ -23,17 +23,30 @@ def key_of(
     setting: Setting,
     policy: Policy,
     horizon: int,
+    delay: int,
     replays: int,
     level: float,
     targets: Sequence[Any],
+    kind: type[Any],
 ) -> str:
-    """A name for what decides the result: the counts, what the policy was told, and the code."""
+    """A name for what decides the result: the counts, what the policy was told, how it is replayed, and the code."""
     digest = hashlib.sha256()
     modules = {type(target.assumption).__module__ for target in targets}
     modules |= {type(policy.index).__module__, policy.curve.__module__, "truant.analysis.replay", __name__}
+    modules |= {kind.__module__}
     modules |= {type(policy.assumption).__module__} if policy.assumption is not None else set()
     names = [(target.name, repr(target.assumption)) for target in targets]
-    for part in (counts.levels, counts.centre, policy.name, horizon, replays, level, names):
+    for part in (
+        counts.levels,
+        counts.centre,
+        policy.name,
+        horizon,
+        delay,
+        replays,
+        level,
+        names,
+        kind.__name__,
+    ):
         digest.update(f"{part!r}\n".encode())
     for own in fields(setting):
         value = getattr(setting, own.name)

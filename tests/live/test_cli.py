@@ -260,6 +260,17 @@ def test_arms_come_and_go(mail):
         (["close-windows", "mail", "--now", "2099-01-01"], "now must not be in the future"),
         (["watch", "mail", "--every", "soon"], "every must be a duration"),
         (["watch", "mail", "--times", "0"], "times must be a whole number of at least 1, got 0."),
+        (["events", "mail", "--limit", "0"], "limit must be a whole number of at least 1, got 0."),
+        (["events", "mail", "--after", "x"], "after must be a whole number of at least 0, got 'x'."),
+        (
+            ["doctor", "mail", "--allocations", "0"],
+            "allocations must be a whole number of at least 1, got 0.",
+        ),
+        ([*CREATE, "--levels", "zero"], "--levels must be numbers with commas between them, got 'zero'."),
+        (
+            [*CREATE, "--split", "half,half"],
+            "--split must be numbers with commas between them, got 'half,half'.",
+        ),
         (CREATE, "There is an experiment 'mail' already"),
         ([*CREATE[:1], "x", *CREATE[2:], "--range", "0,1"], "either range=(0, 200)"),
         ([*CREATE[:1], "x", "--arms", "one", *CREATE[4:]], "arms must be at least 2 names"),
@@ -269,6 +280,11 @@ def test_arms_come_and_go(mail):
 )
 def test_refusals(mail, arguments, sentence):
     assert sentence in refused(*arguments)
+
+
+def test_an_arm_command_without_its_word():
+    result = run("arm", code=2)
+    assert result.stderr.splitlines()[-1] == "Error: Missing command."
 
 
 def test_the_store_of_the_environment(mail, monkeypatch):

@@ -197,3 +197,19 @@ def test_follow_ups_for_people(mail):
     assert [one["actor"] for one in listed] == ["tester"]
     assert "The budget is used up." in run("follow-up", "mail", "--budget", "4").stdout
     assert "Say how many to pick" in refused("follow-up", "mail")
+
+
+def test_the_same_commands_on_postgresql(postgres_url, in_a_folder, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("TRUANT_STORE", postgres_url)
+    run(*CREATE)
+    ids = [one["id"] for one in printed("ask", "mail", "--n", "20")["decisions"]]
+    (in_a_folder / "outcomes.csv").write_text(
+        "id,outcome\n" + "".join(f"{id},1\n" for id in [*ids, "nosuch"])
+    )
+    assert printed("tell", "mail", "--csv", "outcomes.csv", code=1)["counts"]["accepted"] == 20
+    assert printed("status", "mail", "--no-calibrate")["pending"] == 20
+    assert printed("doctor")["healthy"] is True
+    run("backup", "--out", "copy.db")
+    run("restore", "copy.db", "--store", "copied.db")
+    found = printed("tell", "mail", ids[0], "--outcome", "1", "--store", "copied.db")
+    assert found["verdict"] == "repeated"

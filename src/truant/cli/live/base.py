@@ -111,6 +111,12 @@ def opened(name: str, store: str | None, settles: bool = True) -> Iterator[Exper
         yield Experiment.open(name, store=place, settles=settles)
 
 
+def check_whole(name: str, value: object, least: int) -> None:
+    """Refuse what is no whole number of at least this; without numpy."""
+    if not isinstance(value, int) or value < least:
+        raise InvalidValue(f"{name} must be a whole number of at least {least}, got {quoted(value)}.")
+
+
 def names(text: str) -> list[str]:
     """Names with commas between them."""
     return [part.strip() for part in text.split(",")]

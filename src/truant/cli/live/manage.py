@@ -87,7 +87,7 @@ def change(
     answer(as_json, "experiment", fields, sentence)
 
 
-@cli.group("arm", cls=LiveGroup)
+@cli.group("arm", cls=LiveGroup, no_args_is_help=False)
 def arm() -> None:
     """Add or retire an arm of a running experiment."""
 

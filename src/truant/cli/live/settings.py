@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from truant.cli.analyze import _complete_assumptions as complete_assumptions
 from truant.cli.base import integer, number, numbers
 from truant.cli.live.base import names, options
 from truant.cli.simulate import _complete_names as complete_policies
+from truant.errors import InvalidValue
+from truant.text import quoted
+
+
+def _refuse_texts(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
+    """A list of numbers as it was typed; a text that is none would be taken letter by letter."""
+    if isinstance(value, str):
+        raise InvalidValue(f"{option.opts[0]} must be numbers with commas between them, got {quoted(value)}.")
+    return value
+
 
 outcome_options = options(
     click.option(
-        "--range", "range", type=numbers, metavar="LOW,HIGH", help="Lowest and highest possible outcome."
+        "--range",
+        "range",
+        type=numbers,
+        callback=_refuse_texts,
+        metavar="LOW,HIGH",
+        help="Lowest and highest possible outcome.",
     ),
-    click.option("--levels", type=numbers, metavar="0,1,...", help="All values that an outcome can have."),
+    click.option(
+        "--levels",
+        type=numbers,
+        callback=_refuse_texts,
+        metavar="0,1,...",
+        help="All values that an outcome can have.",
+    ),
     click.option(
         "--absent",
         type=number,
@@ -32,6 +55,7 @@ mediator_options = options(
     click.option(
         "--mediator-cuts",
         type=numbers,
+        callback=_refuse_texts,
         metavar="10,50",
         help="Points at which a mediator that is a number is cut into classes, in place of --mediator-levels.",
     ),
@@ -67,6 +91,7 @@ changeable_options = options(
     click.option(
         "--split",
         type=numbers,
+        callback=_refuse_texts,
         metavar=".5,.5",
         help="The fixed split of warm-up and holdout, a share for each arm.  [default: equal shares]",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from truant.cli.base import console, integer, say, wrote
-from truant.cli.live.base import live_command, opened, opened_store, print_document, written
+from truant.cli.live.base import check_whole, live_command, opened, opened_store, print_document, written
 from truant.documents import document
 
 
@@ -43,6 +43,8 @@ def status(name: str, html: str | None, calibrate: bool | None, store: str | Non
 @click.option("--limit", type=integer, default=1000, show_default=True, metavar="N", help="At most so many.")
 def events(name: str, after: int, limit: int, store: str | None, as_json: bool) -> None:
     """List what happened, oldest first, by whom and why."""
+    check_whole("after", after, 0)
+    check_whole("limit", limit, 1)
     with opened(name, store) as experiment:
         rows = [one | {"at": written(one["at"])} for one in experiment.events(after, limit)]
     if as_json:
@@ -73,6 +75,7 @@ def doctor(name: str | None, allocations: int, store: str | None, as_json: bool)
     """
     from truant.live.experiment import Experiment, experiments
 
+    check_whole("allocations", allocations, 1)
     with opened_store(store) as place:
         known = [name] if name is not None else [one["name"] for one in experiments(place)]
         found = [

@@ -11,9 +11,7 @@ import click
 
 from truant.cli.base import console, integer, is_terminal
 from truant.cli.interrupts import exit_stopped
-from truant.cli.live.base import live_command, opened, written
-from truant.errors import InvalidValue
-from truant.text import quoted
+from truant.cli.live.base import check_whole, live_command, opened, written
 
 if TYPE_CHECKING:
     from truant.live.experiment import Experiment
@@ -40,8 +38,8 @@ def watch(name: str, every: str, times: int | None, store: str | None, as_json: 
     from truant.durations import SECOND, duration
 
     pause = duration("every", every) / SECOND
-    if times is not None and (not isinstance(times, int) or times < 1):
-        raise InvalidValue(f"times must be a whole number of at least 1, got {quoted(times)}.")
+    if times is not None:
+        check_whole("times", times, 1)
     try:
         with opened(name, store) as experiment:
             if is_terminal() and not as_json:
@@ -61,13 +59,13 @@ class Looks:
 
     def document(self) -> dict[str, Any]:
         """The status, for JSON."""
-        return self._experiment.status(calibrate=False).summary()
+        return self._experiment.status(calibrate=False, progress=False).summary()
 
     def display(self) -> WatchDisplay:
         """The status and the last events."""
         from truant.terminal.live import WatchDisplay
 
-        status = self._experiment.status(calibrate=False)
+        status = self._experiment.status(calibrate=False, progress=False)
         while new := self._experiment.events(self._after, PAGE):
             self._after = new[-1]["number"]
             self._events.extend(one | {"at": written(one["at"])} for one in new)

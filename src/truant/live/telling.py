@@ -119,9 +119,9 @@ def tell_one(
         return Told(place.shown, "accepted")
     row = found_row(store, transaction, experiment, place)
     head = statements.head_of(transaction, experiment)
-    now = max(now, head.clock)
+    now = max(now, head.clock, row.asked)  # the clock of this machine may have jumped back
     if tell.at is None:
-        values = values._replace(at=max(now, row.asked))  # the clock may have jumped back
+        values = values._replace(at=now)
     if tell.followed_up:
         changes, verdict = answered(row, tell.outcome, values.at, now)
     else:
@@ -148,8 +148,8 @@ def correct_one(
     """Replace what was told of a decision, also of one that is counted; the event keeps the old values."""
     head = statements.head_of(transaction, experiment, store.for_update)  # nobody counts meanwhile
     row = found_row(store, transaction, experiment, change.place)
-    now = max(now, head.clock)
-    at = max(now, row.asked) if change.at is None else change.at
+    now = max(now, head.clock, row.asked)
+    at = now if change.at is None else change.at
     check_moment(row, at, now)
     if row.reason == WITHDRAWN:
         raise Conflict(f"Decision {row.id} was withdrawn; it cannot be corrected.")

@@ -59,6 +59,18 @@ def test_command_line_examples(tmp_path):
     assert "<svg" in (tmp_path / "regret.svg").read_text(encoding="utf-8")
 
 
+def test_commands_of_live_experiments(monkeypatch, tmp_path):
+    """In the order of the guide, on one store."""
+    monkeypatch.setenv("TRUANT_STORE", f"sqlite:///{tmp_path / 'commands.db'}")
+    lines = [line for block in blocks(ROOT / "docs" / "live.md", "sh") for line in block.splitlines()]
+    commands = [line for line in lines if line.startswith("truant ")]
+    assert len(commands) >= 20
+    for command in commands:
+        result = CliRunner().invoke(cli, shlex.split(command)[1:])
+        assert result.exit_code == 0, f"{command}: {result.output}"
+        assert result.output
+
+
 def test_studies_in_the_docs_are_sound():
     studies = [block for page in PAGES for block in blocks(page, "toml") if "[[worlds]]" in block]
     assert studies

@@ -213,3 +213,20 @@ def test_the_same_commands_on_postgresql(postgres_url, in_a_folder, monkeypatch)
     run("restore", "copy.db", "--store", "copied.db")
     found = printed("tell", "mail", ids[0], "--outcome", "1", "--store", "copied.db")
     assert found["verdict"] == "repeated"
+
+
+@pytest.mark.parametrize(
+    ("width", "kept"), [(50, ["arm", "share", "observed", "missing", "mean"]), (100, ["asked", "interval"])]
+)
+def test_a_status_fits_the_terminal(mail, width, kept):
+    experiment = Experiment.open("mail", store="truant.db")
+    console = Console(width=width)
+    with console.capture() as captured:
+        console.print(experiment.status(calibrate=False))
+    experiment.store.close()
+    lines = captured.get().splitlines()
+    head = next(line for line in lines if line.startswith("arm"))
+    assert {*kept} <= {*head.split()}
+    assert ("asked" in head) == (width == 100)
+    assert "withdrawn" not in head  # there are none
+    assert max(map(len, lines)) <= width

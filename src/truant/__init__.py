@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from truant.lab.result import Simulation
     from truant.lab.simulate import simulate
     from truant.live.experiment import Experiment
+    from truant.live.rehearse import rehearse
     from truant.live.times import ManualClock
     from truant.logs.analyze import analyze
     from truant.logs.plan import plan
@@ -39,6 +40,7 @@ __all__ = [
     "datasets",
     "plan",
     "policy",
+    "rehearse",
     "reproduce",
     "simulate",
     "sweep",
@@ -63,6 +65,7 @@ _PLACES = {
     "datasets": ("truant.datasets", ""),
     "plan": ("truant.logs.plan", "plan"),
     "policy": ("truant.policies", "named"),
+    "rehearse": ("truant.live.rehearse", "rehearse"),
     "reproduce": ("truant.reproduction", "reproduce"),
     "simulate": ("truant.lab.simulate", "simulate"),
     "sweep": ("truant.sweeps.sweep", "sweep"),

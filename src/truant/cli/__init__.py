@@ -7,7 +7,17 @@ import sys
 import warnings
 
 # each adds its commands
-from truant.cli import analyze, completion, listings, live, plan, reproduce, simulate, sweep  # noqa: F401
+from truant.cli import (  # noqa: F401
+    analyze,
+    completion,
+    listings,
+    live,
+    plan,
+    rehearse,
+    reproduce,
+    simulate,
+    sweep,
+)
 from truant.cli.base import cli
 from truant.text import visible
 

@@ -1,0 +1,238 @@
+"""Results of a rehearsal: a row of figures for each variant, in words, as tables, files and a page."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truant.documents import document, parquet_metadata
+from truant.files import output_path, written_whole
+from truant.live import rehearsal_words as words
+from truant.live.rehearsal_plan import Variant
+from truant.live.rehearsal_run import RunFigures
+from truant.live.rehearsal_words import RehearsalRow
+from truant.setting import FloatArray
+from truant.tables.arrow import make_table
+from truant.text import visible
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from truant.terminal.rehearsal import RehearsalDisplay
+
+FILES = (".csv", ".parquet")  # of `save`
+Runs = Mapping[tuple[Variant, bool], Sequence[RunFigures]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rehearsal:
+    """A finished rehearsal.
+
+    Parameters
+    ----------
+    about : what was rehearsed, as plain values: world, delay, rate, days and the like.
+    rows : the figures of each variant.
+    figures : of every run, by variant and whether it was in the null world.
+    """
+
+    about: dict[str, Any]
+    rows: tuple[RehearsalRow, ...]
+    figures: Runs = field(repr=False)
+
+    @classmethod
+    def of(cls, about: dict[str, Any], figures: Runs) -> Rehearsal:
+        """Sum up the runs of every variant."""
+        variants = list(dict.fromkeys(variant for variant, _ in figures))
+        regrets = {variant: _column(figures[variant, False], "regret") for variant in variants}
+        best = regrets[min(variants, key=lambda variant: float(regrets[variant].mean()))]
+        rows = tuple(
+            row_of(
+                variant, figures[variant, False], figures.get((variant, True), ()), regrets[variant] - best
+            )
+            for variant in variants
+        )
+        return cls(about, rows, figures)
+
+    @property
+    def best(self) -> RehearsalRow:
+        """The variant with the least mean regret."""
+        return words.best_row(self.rows)
+
+    @property
+    def sentences(self) -> list[str]:
+        """What the rehearsal says: which variant costs least, what it promises, and what is wrong with any."""
+        return words.verdict_sentences(self.rows, self.about["level"])
+
+    @property
+    def verdict(self) -> str:
+        """The same in one text."""
+        return " ".join(self.sentences)
+
+    def summary(self) -> dict[str, Any]:
+        """The figures as plain values, as `truant rehearse --json` prints them."""
+        rows = [_plain(asdict(row)) for row in self.rows]
+        return document("rehearsal", 1, {**self.about, "verdict": self.verdict, "rows": rows})
+
+    def table(self) -> pa.Table:
+        """One row for each variant."""
+        rows = [asdict(row) for row in self.rows]
+        return make_table({name: [row[name] for row in rows] for name in rows[0]})
+
+    def arms(self) -> pa.Table:
+        """One row for each variant, world (null or not), run and arm: decisions, true mean, estimate and interval."""
+        found: list[dict[str, Any]] = []
+        for (variant, null), runs in self.figures.items():
+            for number, run in enumerate(runs):
+                for arm in range(len(run.truth)):
+                    own = {name: getattr(run, name)[arm] for name in _OF_ARMS}
+                    found.append({**variant._asdict(), "null": null, "run": number, "arm": arm + 1, **own})
+        return make_table({name: [row[name] for row in found] for name in found[0]})
+
+    def runs(self) -> pa.Table:
+        """One row for each variant, world (null or not) and run."""
+        found = [
+            {
+                **variant._asdict(),
+                "null": null,
+                "run": number,
+                "regret": run.regret,
+                "winner": None if run.winner is None else run.winner + 1,
+                "right": run.right,
+                "first_learning_days": run.first_learning,
+                "arrived": run.arrived,
+                "shown": run.shown,
+            }
+            for (variant, null), runs in self.figures.items()
+            for number, run in enumerate(runs)
+        ]
+        return make_table({name: [row[name] for row in found] for name in found[0]})
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write a row for each run to a .csv or .parquet file, whole or not at all."""
+        target = output_path(path, FILES)
+        table = self.runs()
+        with written_whole(target) as temporary:
+            if target.suffix.lower() == ".csv":
+                import pyarrow.csv as csv
+
+                csv.write_csv(table, temporary)
+            else:
+                import pyarrow.parquet as pq
+
+                metadata = parquet_metadata("rehearsal-runs", 1, self.about)
+                pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
+        return target
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write a page with the verdict, the table and the charts to an .html file."""
+        from truant.report.document import write_page
+        from truant.report.rehearsal import rehearsal_page
+
+        page = rehearsal_page(
+            self.summary(),
+            words.cells_of(self.rows),
+            self.rows.index(self.best),
+            title=words.title(self.about),
+            about=words.about_lines(self.about),
+            sentences=self.sentences,
+            settled=words.nothing_wrong(self.rows, self.about["level"]),
+        )
+        return write_page(page, path)
+
+    def __str__(self) -> str:
+        from truant.tables.show import text_table
+
+        return visible(f"{words.title(self.about)}\n{text_table(self.table())}\n{self.verdict}")
+
+    __repr__ = __str__
+
+    def __rich__(self) -> RehearsalDisplay:
+        from truant.terminal.rehearsal import RehearsalDisplay
+
+        return RehearsalDisplay(
+            words.cells_of(self.rows),
+            self.rows.index(self.best),
+            self.about["level"],
+            words.title(self.about),
+            words.about_lines(self.about),
+            self.sentences,
+        )
+
+    def _repr_html_(self) -> str:
+        from truant.report.rehearsal import rehearsal_html
+
+        return rehearsal_html(
+            words.cells_of(self.rows),
+            self.rows.index(self.best),
+            title=words.title(self.about),
+            sentences=self.sentences,
+            runs=self.about["runs"],
+        )
+
+
+_OF_ARMS = ("decisions", "settled", "truth", "estimate", "low", "high")
+
+
+def row_of(
+    variant: Variant, runs: Sequence[RunFigures], null: Sequence[RunFigures], excess: FloatArray
+) -> RehearsalRow:
+    """The figures of one variant."""
+    regret, errors = _column(runs, "regret"), np.array([_error(run) for run in runs])
+    covered, intervals = (sum(part) for part in zip(*map(_covered, runs), strict=True))
+    learned = [run.first_learning for run in runs if run.first_learning == run.first_learning]
+    shown = sum(run.shown for run in runs)
+    return RehearsalRow(
+        **variant._asdict(),
+        runs=len(runs),
+        regret=float(regret.mean()),
+        regret_se=_se(regret),
+        excess=float(excess.mean()),
+        excess_se=_se(excess),
+        right_winners=sum(run.right for run in runs),
+        wrong_winners=sum(run.winner is not None and not run.right for run in runs),
+        null_runs=len(null),
+        false_winners=sum(run.winner is not None for run in null),
+        coverage=covered / intervals if intervals else float("nan"),
+        intervals=intervals,
+        bias=float(np.nanmean(errors)) if np.isfinite(errors).any() else float("nan"),
+        bias_se=_se(errors[np.isfinite(errors)]),
+        first_learning_days=float(np.mean(learned)) if learned else float("nan"),
+        learned=len(learned),
+        arrived=sum(run.arrived for run in runs) / shown if shown else float("nan"),
+    )
+
+
+def _column(runs: Sequence[RunFigures], name: str) -> FloatArray:
+    return np.array([getattr(run, name) for run in runs], np.float64)
+
+
+def _se(values: FloatArray) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+
+
+def _error(run: RunFigures) -> float:
+    """Mean error of the estimates, each arm weighted by its settled decisions."""
+    weights, error = np.array(run.settled, float), np.array(run.estimate) - np.array(run.truth)
+    known = np.isfinite(error) & (weights > 0)
+    return float(np.average(error[known], weights=weights[known])) if known.any() else float("nan")
+
+
+def _covered(run: RunFigures) -> tuple[int, int]:
+    """Intervals that hold the true mean, and all of them."""
+    low, high, truth = (np.array(values) for values in (run.low, run.high, run.truth))
+    known = np.isfinite(low) & np.isfinite(high)
+    return int((known & (low <= truth) & (truth <= high)).sum()), int(known.sum())
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """NaN is null in JSON."""
+    found: dict[str, Any] = json.loads(
+        json.dumps({name: None if value != value else value for name, value in row.items()})
+    )
+    return found

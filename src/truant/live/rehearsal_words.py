@@ -1,0 +1,242 @@
+"""What a rehearsal says in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scipy import stats
+
+from truant.live.configuration import AT_CLOSE
+from truant.terminal.simulation import number
+
+ERRORS = 3.0  # standard errors beyond which a bias, or a coverage that is too low, is not chance
+UNDECIDED = 2.0  # standard errors of a difference, below which two variants cost about the same
+CHANCE = 0.01  # probability below which a number of false winners is not chance
+MOST_NAMED = 3  # variants in one sentence
+
+
+@dataclass(frozen=True)
+class RehearsalRow:
+    """The figures of one variant over its runs; NaN where there are none.
+
+    Parameters
+    ----------
+    window, assume, policy, settle : the variant.
+    runs, null_runs : in the world, and in the null world, where all arms are equal.
+    regret, regret_se : mean regret of a run, and its standard error.
+    excess, excess_se : regret beyond that of the variant with the least, paired run by run.
+    right_winners, wrong_winners : runs that called a best arm, or another one, the clear winner.
+    false_winners : runs in the null world that called a winner.
+    coverage, intervals : share of the intervals that hold the true mean, and how many there were.
+    bias, bias_se : mean error of the estimates, arms weighted by their settled decisions.
+    first_learning_days, learned : mean number of days until shares changed by what was learned, of the runs that did.
+    arrived : share of the outcomes that arrived in their window, of those that are not missing in the world.
+    """
+
+    window: str
+    assume: str
+    policy: str
+    settle: str
+    runs: int
+    regret: float
+    regret_se: float
+    excess: float
+    excess_se: float
+    right_winners: int
+    wrong_winners: int
+    null_runs: int
+    false_winners: int
+    coverage: float
+    intervals: int
+    bias: float
+    bias_se: float
+    first_learning_days: float
+    learned: int
+    arrived: float
+
+    @property
+    def is_biased(self) -> bool:
+        """The mean error of the estimates is not chance."""
+        return abs(self.bias) > ERRORS * self.bias_se
+
+    def covers_too_little(self, level: float) -> bool:
+        """Intervals hold the true mean less often than promised, by more than chance."""
+        error: float = math.sqrt(level * (1 - level) / max(self.intervals, 1))
+        return self.coverage < level - ERRORS * error
+
+    def calls_too_often(self, level: float) -> bool:
+        """In the null world a winner is called more often than promised, by more than chance."""
+        chance = float(stats.binom.sf(self.false_winners - 1, max(self.null_runs, 1), 1 - level))
+        return self.false_winners > 0 and chance < CHANCE
+
+
+def best_row(rows: Sequence[RehearsalRow]) -> RehearsalRow:
+    """The variant with the least mean regret."""
+    return min(rows, key=lambda row: row.regret)
+
+
+def nothing_wrong(rows: Sequence[RehearsalRow], level: float) -> bool:
+    """No variant is biased, covers too little or calls too many winners."""
+    return not any(
+        row.is_biased or row.covers_too_little(level) or row.calls_too_often(level) for row in rows
+    )
+
+
+def verdict_sentences(rows: Sequence[RehearsalRow], level: float) -> list[str]:
+    """Which variant costs least, what it promises, and what is wrong with any of them."""
+    names = Names(rows)
+    best = best_row(rows)
+    found = [_cost(best, rows, names), _knowledge(best)]
+    if any(row.null_runs for row in rows):
+        found.append(_null(rows, level, names))
+    biased = [f"{names.of(row)} ({row.bias:+.2g} ± {row.bias_se:.1g})" for row in rows if row.is_biased]
+    if biased:
+        found.append(f"Estimates are biased with {_listed(biased)}.")
+    short = [f"{names.of(row)} ({row.coverage:.0%})" for row in rows if row.covers_too_little(level)]
+    if short:
+        found.append(f"Intervals hold the true mean less often than {_percent(level)} with {_listed(short)}.")
+    return found
+
+
+@dataclass(frozen=True)
+class Names:
+    """What variants are called in a sentence: by what differs between them."""
+
+    rows: Sequence[RehearsalRow]
+
+    def of(self, row: RehearsalRow) -> str:
+        """The name of a variant."""
+        parts = [f"a window of {row.window}"]
+        if len({one.policy for one in self.rows}) > 1 or len({one.assume for one in self.rows}) > 1:
+            parts.append(f"under {row.assume}")
+        if len({one.settle for one in self.rows}) > 1:
+            parts.append("counted at the close" if row.settle == AT_CLOSE else "counted on arrival")
+        return " ".join(parts)
+
+
+def _cost(best: RehearsalRow, rows: Sequence[RehearsalRow], names: Names) -> str:
+    figure = f"regret {_with_error(best.regret, best.regret_se)} a run"
+    if len(rows) == 1:
+        return f"With {names.of(best)}: {figure}."
+    others = [row for row in rows if row is not best]
+    close = [names.of(row) for row in others if not row.excess > UNDECIDED * row.excess_se]
+    sentence = f"Least regret with {names.of(best)}: {figure}"
+    if close:
+        sentence += f"; it is not clearly more with {_listed(close)}"
+    worst = max(others, key=lambda row: row.excess)
+    if worst.excess > UNDECIDED * worst.excess_se:
+        sentence += f"; most with {names.of(worst)}, {_with_error(worst.excess, worst.excess_se)} more"
+    return f"{sentence}."
+
+
+def _knowledge(row: RehearsalRow) -> str:
+    first = (
+        f"learning starts after {row.first_learning_days:.3g} days"
+        if row.learned
+        else "no run learned anything"
+    )
+    arrived = (
+        f"{row.arrived:.0%} of the outcomes arrive in the window, " if row.arrived == row.arrived else ""
+    )
+    winners = f"the best arm is the clear winner in {row.right_winners} of {row.runs} runs"
+    wrong = f" and a wrong one in {row.wrong_winners}" if row.wrong_winners else ""
+    return f"With it, {arrived}{first}, and {winners}{wrong}."
+
+
+def _null(rows: Sequence[RehearsalRow], level: float, names: Names) -> str:
+    most = max(rows, key=lambda row: row.false_winners / max(row.null_runs, 1))
+    promised = f"at most {_percent(1 - level)} promised"
+    if any(row.calls_too_often(level) for row in rows):
+        bad = [
+            f"{names.of(row)} ({row.false_winners} of {row.null_runs} runs)"
+            for row in rows
+            if row.calls_too_often(level)
+        ]
+        return f"In the null world a winner is called too often with {_listed(bad)}; {promised}."
+    if most.false_winners == 0:
+        return f"In the null world no run called a winner ({most.null_runs} runs of each; {promised})."
+    runs = f"{most.false_winners} of {most.null_runs} runs"
+    where = f" with {names.of(most)}" if len(rows) > 1 else ""
+    return (
+        f"In the null world a winner was called in {'at most ' if where else ''}{runs}{where} ({promised})."
+    )
+
+
+def title(about: Mapping[str, Any]) -> str:
+    """The heading."""
+    return f"Rehearsal in world {about['world']}"
+
+
+def about_lines(about: Mapping[str, Any]) -> list[str]:
+    """What was rehearsed, in a few lines."""
+    late = f"delay {about['delay']}"
+    if about["late_depends_on"]:
+        late += f", depending on the {about['late_depends_on']}"
+    faults = [f"{_percent(about[name])} of the messages {what}" for name, what in _FAULTS if about[name]]
+    if about["reorder"]:
+        faults.append("half of the mediators told after their outcome")
+    decisions = f"{about['decisions']:,} decisions in {about['days']:.4g} days"
+    runs = f"{about['runs']:,} runs" + (" and as many in the null world" if about["null"] else "")
+    settings = [f"{name} = {value}" for name, value in about["parameters"].items()]
+    return [
+        "; ".join([*([", ".join(settings)] if settings else []), decisions, late, *faults]) + ".",
+        f"{runs} of each variant, seed {about['seed']}; windows are closed every {about['step']}.",
+    ]
+
+
+def cells_of(rows: Sequence[RehearsalRow]) -> list[dict[str, tuple[str, str]]]:
+    """Each variant's figures as texts, with a standard error or none; without columns that are the same for all."""
+    found = [_cells(row) for row in rows]
+    same = [name for name in ("assumption", "counted") if len({one[name] for one in found}) == 1]
+    if len(rows) == 1:
+        same.append("more")
+    if not any(row.wrong_winners for row in rows):
+        same.append("wrong")
+    if not any(row.null_runs for row in rows):
+        same.append("null")
+    return [{name: cell for name, cell in one.items() if name not in same} for one in found]
+
+
+def _cells(row: RehearsalRow) -> dict[str, tuple[str, str]]:
+    def known(value: float, text: str) -> str:
+        return text if value == value else "–"
+
+    def error(value: float) -> str:
+        return f"± {number(value)}" if value == value else ""
+
+    days = f"{row.first_learning_days:.3g} d"
+    return {
+        "window": (row.window, ""),
+        "assumption": (row.assume, ""),
+        "counted": ("at the close" if row.settle == AT_CLOSE else "on arrival", ""),
+        "regret": (number(row.regret), error(row.regret_se)),
+        "more": (number(row.excess, sign=True), error(row.excess_se)) if row.excess else ("least", ""),
+        "winner": (f"{row.right_winners} of {row.runs}", ""),
+        "wrong": (f"{row.wrong_winners} of {row.runs}", ""),
+        "null": (f"{row.false_winners} of {row.null_runs}", ""),
+        "covered": (known(row.coverage, f"{row.coverage:.1%}"), ""),
+        "bias": (known(row.bias, f"{row.bias:+.3f}"), error(row.bias_se)),
+        "first learning": (known(row.first_learning_days, days), ""),
+        "in window": (known(row.arrived, f"{row.arrived:.0%}"), ""),
+    }
+
+
+_FAULTS = (("duplicates", "told twice"), ("lose", "lost"))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g}%"
+
+
+def _with_error(value: float, error: float) -> str:
+    return number(value) if error != error else f"{number(value)} ± {number(error)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = list(names[:MOST_NAMED])
+    if len(names) > MOST_NAMED:
+        shown.append(f"{len(names) - MOST_NAMED} more")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

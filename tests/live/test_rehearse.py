@@ -20,7 +20,7 @@ from truant.errors import InvalidValue, NotIdentified, UnknownName
 from truant.live.rehearsal_draws import draws_of
 from truant.live.rehearsal_plan import RehearsalPlan, plan_of
 from truant.live.rehearsal_result import Rehearsal, row_of
-from truant.live.rehearsal_run import RunFigures, analysis_of, drive, run_figures
+from truant.live.rehearsal_run import RunFigures, drive, figures_of, run_figures
 from truant.live.rehearsal_words import RehearsalRow, nothing_wrong, verdict_sentences
 from truant.live.store import statements
 from truant.worlds.delays import Delay
@@ -424,11 +424,13 @@ def test_the_null_world_calls_few_winners() -> None:
     assert sum(called) < 8
 
 
-def test_the_analysis_is_that_of_the_counted_decisions() -> None:
+def test_estimates_are_those_of_the_counted_decisions() -> None:
     plan = planned(coins(0.4, 0.6), assume="mcar", windows="1d", delay="constant:1h")
     found = driven(plan)
     rows = [row for row in rows_of(found.experiment) if row.state == "observed"]
-    for number, arm in enumerate(analysis_of(found.experiment).arms):
-        own = [row.outcome for row in rows if row.arm == number]
-        assert arm.pulls == len(own)
-        assert arm.estimates["mcar"].mean == pytest.approx(np.mean(own), abs=0.05)
+    summed = figures_of(plan, plan.variants[0], found)
+    assert [sum(row.arm == arm for row in rows) for arm in range(2)] == summed.settled
+    for arm in range(2):
+        own = [row.outcome for row in rows if row.arm == arm]
+        assert summed.estimate[arm] == pytest.approx(np.mean(own), abs=0.05)
+        assert summed.low[arm] < summed.estimate[arm] < summed.high[arm]

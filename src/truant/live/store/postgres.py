@@ -70,12 +70,15 @@ class PostgresStore(Store):
             ) from None
         self._driver = psycopg
         try:
-            self._secrets = _secrets(psycopg.conninfo.conninfo_to_dict(url))
+            options = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.Error:  # which may quote a part of the password
+            options = {"port": "unreadable"}
+        if _is_torn(options):
             raise InvalidValue(
                 "The URL of the store cannot be read; it is written postgresql://user:password@host/database, with "
                 "signs such as @, / and % in a password as %40, %2F and %25."
-            ) from None
+            )
+        self._secrets = [str(options[name]) for name in ("password", "sslpassword") if options.get(name)]
         super().__init__(url, create)
 
     def forget_connections(self) -> None:
@@ -175,8 +178,11 @@ class PostgresStore(Store):
         return connection
 
 
-def _secrets(options: Mapping[str, Any]) -> list[str]:
-    return [str(options[name]) for name in ("password", "sslpassword") if options.get(name)]
+def _is_torn(options: Mapping[str, Any]) -> bool:
+    """Whether a sign in the password was taken for the end of it, so that the rest stands elsewhere."""
+    ports = str(options.get("port") or "0").split(",")
+    elsewhere = f"{options.get('host')}{options.get('dbname')}"
+    return "@" in elsewhere or not all(port.isdecimal() or not port for port in ports)
 
 
 def _without_password(url: str) -> str:

@@ -174,7 +174,10 @@ class SQLiteStore(Store):
 
     def problems(self) -> list[str]:
         """Damage that SQLite's own check finds."""
-        found = self.read(lambda transaction: transaction.rows("PRAGMA integrity_check"))
+        try:
+            found = self.read(lambda transaction: transaction.rows("PRAGMA integrity_check"))
+        except Unavailable as error:  # so damaged that it cannot even be checked
+            return [str(error)]
         return [f"SQLite says: {row[0]}" for row in found if row[0] != "ok"]
 
     def close(self) -> None:

@@ -9,11 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from truant.analysis.analysis import Analysis, analyze_counts
-from truant.analysis.collection import ByUnknownPolicy
-from truant.analysis.labels import Labels
 from truant.durations import DAY
-from truant.live.counting import total_counts
 from truant.live.experiment import Experiment
 from truant.live.rehearsal_draws import MEDIATOR, OUTCOME, Draws, draws_of
 from truant.live.rehearsal_plan import RehearsalPlan, Variant
@@ -130,15 +126,17 @@ def figures_of(plan: RehearsalPlan, variant: Variant, rehearsed: Rehearsed) -> R
     """What a run cost, and what is known at its end."""
     experiment, draws, chosen = rehearsed
     arms = len(draws.means)
-    analysis = analysis_of(experiment)
-    known = [arm.estimates.get(variant.assume) for arm in analysis.arms]
+    status = experiment.status(calibrate=False, progress=False)
+    analysis, names = status.analysis, experiment.configuration.arms
+    estimates = {arm.arm: arm.estimates.get(variant.assume) for arm in analysis.arms}
+    known = [estimates.get(name) for name in names]  # an arm of which nothing was seen has none
     clear = analysis.verdict.kind == "clear" and analysis.verdict.arm is not None
-    winner = analysis.labels.arms.index(str(analysis.verdict.arm)) if clear else None
+    winner = names.index(str(analysis.verdict.arm)) if clear else None
     arrived, shown = _arrivals(plan, experiment.configuration.window, draws, chosen)
     return RunFigures(
         regret=float(draws.gaps[chosen].sum()),
         decisions=np.bincount(chosen, minlength=arms).tolist(),
-        settled=[arm.pulls for arm in analysis.arms],
+        settled=[arm.settled for arm in status.arms],
         truth=draws.means.tolist(),
         estimate=[math.nan if one is None else one.mean for one in known],
         low=[math.nan if one is None else one.low for one in known],
@@ -148,20 +146,6 @@ def figures_of(plan: RehearsalPlan, variant: Variant, rehearsed: Rehearsed) -> R
         first_learning=_first_learning(experiment),
         arrived=arrived,
         shown=shown,
-    )
-
-
-def analysis_of(experiment: Experiment) -> Analysis:
-    """The analysis of the settled decisions, with confidence sequences."""
-    configuration = experiment.configuration
-    cells = experiment.store.read(lambda transaction: statements.day_cells(transaction, experiment.number))
-    return analyze_counts(
-        total_counts(cells, configuration),
-        configuration.setting(),
-        Labels.of(configuration.arms, configuration.mediator_levels or ["none"]),
-        assume=configuration.assume,
-        level=configuration.level,
-        collected=ByUnknownPolicy(),
     )
 
 

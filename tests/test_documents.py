@@ -44,6 +44,20 @@ ANALYZE = [
     *("--value", "a=0.5,b=0.5"),
 ]
 STUDY = 'runs = 2\nhorizon = 50\npolicies = ["naive-ucb", "mcar-ucb"]\n[[worlds]]\nname = "null"\n'
+REHEARSE = [
+    "rehearse",
+    "--world",
+    "mcar",
+    "--set",
+    "arms=2",
+    "--rate",
+    "20/d",
+    "--days",
+    "4",
+    "--window",
+    "1d",
+]
+REHEARSE += ["--runs", "1", "--workers", "1"]
 PLAN = ["plan", "visits.csv", "--arm", "mail", "--mediator", "opened", "--outcome", "spent"]
 COMMANDS = {  # each schema that is printed, and the command that prints it
     "truant/worlds/1": ["worlds"],
@@ -56,6 +70,7 @@ COMMANDS = {  # each schema that is printed, and the command that prints it
     "truant/plan/1": PLAN,
     "truant/sweep/1": ["sweep", "study.toml"],
     "truant/sweep-size/1": ["sweep", "study.toml", "--check"],
+    "truant/rehearsal/1": REHEARSE,
     "truant/reproduction/1": ["reproduce", "--figure", "mcar-gamma", "--quick", "--runs", "1"],
 }
 FILES = {  # schema, file, and the command that writes it
@@ -66,6 +81,7 @@ FILES = {  # schema, file, and the command that writes it
         "table.parquet",
         [*ANALYZE, "--by", "country", "--out", "table.parquet"],
     ),
+    "truant/rehearsal-runs/1": ("rehearsed.parquet", [*REHEARSE, "--out", "rehearsed.parquet"]),
     "truant/sweep-runs/1": ("study-results/results.parquet", COMMANDS["truant/sweep/1"]),
     "truant/sweep-part/1": ("study-results/parts/*/*.parquet", COMMANDS["truant/sweep/1"]),
     "truant/reproduction-runs/1": ("reproduction/reproduction.parquet", COMMANDS["truant/reproduction/1"]),

@@ -81,7 +81,7 @@ VALIDATION = (
         "adaptive-weighted",
     ),
     *("semi-synthetic", "errors", "condition", "slopes", "growth", "published", "reproduction"),
-    *("kills", "outputs", "fuzz", "mutants"),
+    *("kills", "live-kills", "outputs", "fuzz", "mutants"),
 )
 ABLATIONS = (
     *("z", "first-pulls", "unkind-level", "unkind-first-pulls", "unkind-horizon"),

@@ -93,30 +93,49 @@ class PostgresStore(Store):
     def transaction(self) -> Iterator[Transaction]:
         """A transaction that may write; rows that it changes are locked until its end."""
         with self._writing:
-            if self._writer is None or self._writer.closed:
-                self._writer = self._connect()
-            connection = self._writer
+            self._writer = connection = self._begun(self._writer, "BEGIN")
             try:
-                with connection.transaction():
+                with self._ended(connection):
                     yield PostgresTransaction(connection)
             except self._driver.errors.DeadlockDetected as error:
                 raise Retry from error
-            except self._driver.Error:
-                if connection.closed or connection.broken:
-                    self._writer = None
-                raise
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
         """A transaction that only reads and sees one state of the database."""
-        connection = self._reader()
+        idle = self._readers.pop() if self._readers else None
+        connection = self._begun(idle, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         try:
-            with connection.transaction():
-                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            with self._ended(connection):
                 yield PostgresTransaction(connection)
         finally:
             if not connection.closed:
                 self._readers.append(connection)
+
+    def _begun(self, connection: Any, statement: str) -> Any:
+        """A connection in a transaction; one that was cut while nobody used it is opened again."""
+        if connection is not None and not connection.closed:
+            try:
+                connection.execute(statement)
+                return connection
+            except self._driver.OperationalError:
+                connection.close()
+        connection = self._connect()
+        connection.execute(statement)
+        return connection
+
+    @contextmanager
+    def _ended(self, connection: Any) -> Iterator[None]:
+        """Keep what was done, or undo it if something is raised; a connection that cannot do that is closed."""
+        try:
+            yield
+            connection.commit()
+        except BaseException:
+            try:
+                connection.rollback()
+            except self._driver.Error:
+                connection.close()
+            raise
 
     def sentence_of(self, error: Exception) -> Exception | None:
         """What an error of PostgreSQL means; the password in the URL is not shown."""
@@ -156,13 +175,6 @@ class PostgresStore(Store):
             with suppress(self._driver.Error):
                 connection.close()
         self._readers, self._writer = [], None
-
-    def _reader(self) -> Any:
-        while self._readers:
-            connection = self._readers.pop()
-            if not connection.closed and not connection.broken:
-                return connection
-        return self._connect()
 
     def _connect(self) -> Any:
         connection = self._driver.connect(self.url, autocommit=True, connect_timeout=PATIENCE)

@@ -31,17 +31,26 @@ def postgres():
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture
-def postgres_url(postgres):
-    """A new database, which nobody else uses."""
+def new_database(server):
+    """A new database, which nobody else uses; removed afterwards."""
     import psycopg
 
     name = f"live_{next(NUMBERS)}"
-    with psycopg.connect(postgres.get_uri(), autocommit=True) as connection:
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-    yield postgres.get_uri().replace("/postgres?", f"/{name}?")
-    with psycopg.connect(postgres.get_uri(), autocommit=True) as connection:
+    yield server.get_uri().replace("/postgres?", f"/{name}?")
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def postgres_url(postgres):
+    yield from new_database(postgres)
+
+
+@pytest.fixture
+def other_postgres_url(postgres):
+    yield from new_database(postgres)
 
 
 @pytest.fixture

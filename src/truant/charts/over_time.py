@@ -71,8 +71,7 @@ def course_chart(
         alt.Tooltip("text:N", title=label),
     ]
     base = alt.Chart(chart_data(data)).encode(x=x, y=y, tooltip=tips)
-    shape = "step-after" if steps else "linear"
-    line = base.mark_line(strokeWidth=2, interpolate=shape).encode(
+    line = base.mark_line(strokeWidth=2, interpolate="step-after" if steps else "linear").encode(
         stroke=style["stroke"], strokeDash=style["dash"]
     )
     dots = base.mark_point(filled=True, size=34, opacity=1).encode(fill=style["fill"])

@@ -7,6 +7,7 @@ import hmac
 import random
 from bisect import bisect_right
 from collections.abc import Sequence
+from datetime import timedelta
 from itertools import accumulate
 
 from truant.errors import Gone, InvalidValue, Unavailable
@@ -39,12 +40,27 @@ class Shares:
 class State:
     """An experiment as it was when last looked at: what asks are drawn from until the store says otherwise."""
 
-    __slots__ = ("allocation", "configuration", "fixed", "head", "shares")
+    __slots__ = (
+        "_due",
+        "_until",
+        "_which",
+        "_window",
+        "allocation",
+        "configuration",
+        "fixed",
+        "head",
+        "runs",
+        "shares",
+    )
 
     def __init__(self, head: Head, configuration: Configuration, allocation: AllocationRow) -> None:
         self.head, self.configuration, self.allocation = head, configuration, allocation
         self.shares = Shares(allocation.probabilities)
         self.fixed = Shares(configuration.fixed_shares())
+        self.runs = head.status == RUNNING
+        self._window, self._due = configuration.window, configuration.window + configuration.grace
+        self._until = timedelta(microseconds=self._window)
+        self._which = head.id, allocation.version
 
     @classmethod
     def read(cls, transaction: Transaction, experiment: int, before: State | None = None) -> State:
@@ -68,9 +84,7 @@ class State:
 
     def common(self, now: int) -> tuple[int, ...]:
         """What all decisions of a moment have in common, as the statements take it."""
-        window = self.configuration.window
-        due = window + self.configuration.grace
-        return window, due, now, now, self.head.id, self.allocation.version
+        return self._window, self._due, now, now, *self._which
 
     def insert(
         self, transaction: Transaction, rng: random.Random, now: int, key: str | None
@@ -78,25 +92,27 @@ class State:
         """Draw and keep a decision; None if the key is known or the state is out of date."""
         drawn = self.drawn(rng)
         kept = statements.insert_decision(transaction, (*drawn, key, *self.common(now)))
-        return None if kept is None else self._decision(drawn, kept)
+        return None if kept is None else self.decision(drawn, kept)
 
     def insert_several(self, transaction: Transaction, rng: random.Random, now: int) -> list[Decision]:
         """Draw and keep SEVERAL decisions; none if the state is out of date."""
-        if self.head.status != RUNNING:
+        if not self.runs:
             return []
         drawn = [self.drawn(rng) for _ in range(statements.SEVERAL)]
         kept = statements.insert_several(transaction, self.common(now), drawn)
-        return [self._decision(one, kept[one[0]]) for one in drawn] if kept else []
+        return [self.decision(one, kept[one[0]]) for one in drawn] if kept else []
 
-    def _decision(self, drawn: tuple[int, int, float, int], kept: tuple[int, int, int]) -> Decision:
+    def decision(self, drawn: tuple[int, int, float, int], kept: tuple[int, int, int]) -> Decision:
+        """The public form of what was drawn and of what the store made of it: number, time and deadline."""
         tag, arm, probability, holdout = drawn
-        number, asked, deadline = kept
+        number, asked, _ = kept
+        moment = as_datetime(asked)
         return Decision(
             encoded(number, tag),
             self.configuration.arms[arm],
             probability,
-            as_datetime(asked),
-            as_datetime(deadline),
+            moment,
+            moment + self._until,
             self.allocation.version,
             bool(holdout),
         )
@@ -106,6 +122,9 @@ def ask_in(
     transaction: Transaction, state: State, rng: random.Random, now: int, wanted: Sequence[str | None]
 ) -> tuple[list[Decision], State]:
     """A decision for each hashed key (None: without one), and the state that they were drawn from."""
+    if len(wanted) == 1:
+        decision, state = ask_one(transaction, state, rng, now, wanted[0])
+        return [decision], state
     found: list[Decision | None] = [None] * len(wanted)
     done = 0
     if not any(wanted):
@@ -126,7 +145,7 @@ def ask_one(
 ) -> tuple[Decision, State]:
     """A decision, and the state that it was drawn from; the same key gets the same decision, whatever the status."""
     for _ in range(ATTEMPTS):
-        if state.head.status == RUNNING:
+        if state.runs:
             decision = state.insert(transaction, rng, now, key)
             if decision is not None:
                 return decision, state

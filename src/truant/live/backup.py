@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,45 +17,49 @@ from truant.live.store import Store, Transaction, statements
 from truant.live.store.opening import open_store
 from truant.text import named
 
+Where = str | os.PathLike[str] | Store | None
 TABLES = ("meta", "experiments", "revisions", "decisions", "events", "counts", "allocations")
 ENDINGS = (".db", ".sqlite", ".backup")
 CHUNK = 5000
 
 
-def backup(store: str | os.PathLike[str] | Store | None, path: str | os.PathLike[str]) -> Path:
+def backup(store: Where, path: str | os.PathLike[str]) -> Path:
     """Write everything that a store holds at one moment into a new file; asks and tells go on meanwhile."""
     target = output_path(path, ENDINGS)
     if target.exists():
         raise InvalidValue(
             f"Cannot write the backup {named(target)}: the file is there already; choose another name."
         )
-    source = open_store(store, create=False)
-    with written_whole(target) as temporary:
+    with _opened(store, create=False) as source, written_whole(target) as temporary:
         temporary.unlink(missing_ok=True)
-        copy = open_store(f"sqlite:///{temporary}?durability=process")
-        try:
+        with _opened(f"sqlite:///{temporary}?durability=process") as copy:
             source.read(lambda transaction: copy.write(lambda into: _copy(transaction, into)))
-        finally:
-            copy.close()
     return target
 
 
-def restore(path: str | os.PathLike[str], store: str | os.PathLike[str] | Store | None = None) -> int:
+def restore(path: str | os.PathLike[str], store: Where = None) -> int:
     """Bring a backup into a store without experiments; gives the number of experiments."""
     if not Path(path).is_file():
         raise InvalidValue(f"There is no backup at {named(path)}.")
     with tempfile.TemporaryDirectory() as folder:
         own = Path(folder) / "backup.db"  # a copy: it may be of an older version, and is brought up to date
         shutil.copyfile(path, own)
-        source = open_store(own, create=False)
-        try:
-            return _restored(source, store)
-        finally:
-            source.close()
+        with _opened(own, create=False) as source, _opened(store) as target:
+            return _restored(source, target)
 
 
-def _restored(source: Store, store: str | os.PathLike[str] | Store | None) -> int:
-    target = open_store(store)
+@contextmanager
+def _opened(store: Where, create: bool = True) -> Iterator[Store]:
+    """A store; one that was opened here is closed again."""
+    opened = open_store(store, create)
+    try:
+        yield opened
+    finally:
+        if opened is not store:
+            opened.close()
+
+
+def _restored(source: Store, target: Store) -> int:
 
     def operation(into: Transaction) -> int:
         if statements.heads(into):

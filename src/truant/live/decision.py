@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -15,6 +16,8 @@ STATES = (PENDING, OBSERVED, MISSING)
 EXPIRED, REPORTED, WITHDRAWN, ABSENT = "expired", "reported", "withdrawn", "absent"
 LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: nothing that looks like something else
 TAG_LETTERS, TAG_BITS = 13, 64
+_HALF = 1 << (TAG_BITS - 1)
+_ID = re.compile(f"[{LETTERS}]{{{TAG_LETTERS + 1},{2 * TAG_LETTERS}}}")
 _PAIRS = [first + second for first in LETTERS for second in LETTERS]  # two letters at once
 _TO_DIGITS = str.maketrans(
     LETTERS, "0123456789abcdefghijklmnopqrstuv"
@@ -110,18 +113,22 @@ class Tell(NamedTuple):
 
 def encoded(number: int, tag: int) -> str:
     """The public id: the number, then the tag in 13 letters."""
-    return _letters(number) + _letters(tag + (1 << (TAG_BITS - 1))).rjust(TAG_LETTERS, "0")
+    rest, pairs = tag + _HALF, _PAIRS  # written out, as every ask makes one
+    return (
+        f"{_letters(number)}{LETTERS[rest >> 60]}{pairs[rest >> 50 & 1023]}{pairs[rest >> 40 & 1023]}"
+        f"{pairs[rest >> 30 & 1023]}{pairs[rest >> 20 & 1023]}{pairs[rest >> 10 & 1023]}{pairs[rest & 1023]}"
+    )
 
 
 def decoded(id: object) -> tuple[int, int]:
     """Number and tag of a public id; or raises UnknownName."""
     text = id.strip().lower() if isinstance(id, str) else ""
-    if len(text) <= TAG_LETTERS or len(text) > 2 * TAG_LETTERS or set(text) - set(LETTERS):
+    if not _ID.fullmatch(text):
         raise UnknownName(f"There is no decision with the id {quoted(id)}; ids are what ask gave.")
     number, tag = _number(text[:-TAG_LETTERS]), _number(text[-TAG_LETTERS:])
     if number >= 1 << 63 or tag >= 1 << TAG_BITS:
         raise UnknownName(f"There is no decision with the id {quoted(id)}; ids are what ask gave.")
-    return number, tag - (1 << (TAG_BITS - 1))
+    return number, tag - _HALF
 
 
 def _letters(number: int) -> str:

@@ -17,6 +17,7 @@ from truant.live.decision import MISSING, OBSERVED, PENDING, Row
 from truant.live.settle import configuration_of
 from truant.live.store import Transaction, statements
 from truant.live.store.statements import AllocationRow, Head
+from truant.setting import whole_number
 
 if TYPE_CHECKING:
     from truant.live.experiment import Experiment
@@ -46,8 +47,8 @@ class Diagnosis:
     def sentence(self) -> str:
         """The result in a sentence."""
         checked = (
-            f"{self.decisions:,} decisions ({self.settled:,} settled), {self.cells:,} tables of counts, "
-            f"{self.allocations:,} allocations made again ({self.unchecked:,} not)"
+            f"decisions: {self.decisions:,} ({self.settled:,} settled), tables of counts: {self.cells:,}, "
+            f"allocations made again: {self.allocations:,} ({self.unchecked:,} not)"
         )
         if self.healthy:
             return f"{self.experiment}: nothing differs; {checked}."
@@ -112,6 +113,8 @@ class _Record:
 
 def examine(experiment: Experiment, allocations: int | None = 20) -> Diagnosis:
     """Compare what is kept with what follows from the decisions."""
+    if allocations is not None:
+        allocations = whole_number("allocations", allocations, at_least=0)
     store = experiment.store
     damage = store.problems()
     record = store.read(lambda transaction: _Record.read(transaction, experiment.number))
@@ -197,7 +200,7 @@ def _wrong_allocations(record: _Record, most: int | None) -> tuple[int, list[str
         for one in record.allocations
         if one.made_by == version("truant") and one.counts_version >= record.corrected and not record.stale
     ]
-    chosen = mine if most is None else mine[-most:]
+    chosen = mine if most is None else mine[len(mine) - min(most, len(mine)) :]
     found, counts_at = [], _counts_at(record)
     for one in chosen:
         configuration = record.configurations[one.revision]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -24,6 +23,7 @@ from truant.live.telling import (
     forget_key,
     place_of,
     prepared,
+    prepared_from,
     tell_one,
     withdraw_one,
 )
@@ -250,20 +250,20 @@ class Experiment:
         return decisions[0] if one else decisions
 
     def _ask_in(self, transaction: Transaction, wanted: Sequence[str | None]) -> tuple[list[Decision], State]:
-        with transaction.all_or_none() if len(wanted) > 1 else nullcontext():
+        if len(wanted) <= 1:
+            return ask_in(transaction, self._state, self._random, self._clock(), wanted)
+        with transaction.all_or_none():
             return ask_in(transaction, self._state, self._random, self._clock(), wanted)
 
     def _wanted(self, n: int | None, key: object, keys: object) -> list[str | None]:
+        if n is None and keys is None:
+            return [None if key is None else self.hashed_key(key)]
         if sum(value is not None for value in (n, key, keys)) > 1:
             raise InvalidValue("Give one of n, key and keys.")
         if keys is not None:
             if isinstance(keys, str | bytes) or not isinstance(keys, Sequence):
                 raise InvalidValue(f"keys must be a list of keys, got {quoted(keys)}.")
             return [self.hashed_key(one) for one in keys]
-        if key is not None:
-            return [self.hashed_key(key)]
-        if n is None:
-            return [None]
         if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= MOST_ASKED:
             raise InvalidValue(f"n must be a whole number from 1 to {MOST_ASKED:,}, got {quoted(n)}.")
         return [None] * n
@@ -298,8 +298,8 @@ class Experiment:
         at : when it happened; now unless given. Before the deadline it counts, later it is kept and not counted.
         followed_up : the outcome is the answer to a follow-up of `follow_up`; None says that it failed.
         """
-        values = {"mediator": mediator, "outcome": outcome, "at": at, "followed_up": followed_up}
-        told = self._prepared({"id": id, "key": key, **values})
+        place = place_of(id, key, self.hashed_key)
+        told = prepared(self._state.configuration, place, mediator, outcome, at, followed_up)
         result = self._store.write(lambda transaction: self._tell_in(transaction, told))
         self._settler.settle_if_due(self)
         return result
@@ -341,7 +341,7 @@ class Experiment:
 
     def _prepared(self, values: Mapping[str, Any]) -> Prepared:
         place = place_of(values.get("id"), values.get("key"), self.hashed_key)
-        return prepared(self._state.configuration, place, values)
+        return prepared_from(self._state.configuration, place, values)
 
     def correct(
         self,
@@ -356,8 +356,8 @@ class Experiment:
         why: str | None = None,
     ) -> None:
         """Replace what was told of a decision, also of one that is counted already; an event keeps the old values."""
-        values = {"mediator": mediator, "outcome": outcome, "at": at, "followed_up": followed_up}
-        change = self._prepared({"id": id, "key": key, **values})
+        place = place_of(id, key, self.hashed_key)
+        change = prepared(self._state.configuration, place, mediator, outcome, at, followed_up)
         self._store.write(
             lambda transaction: correct_one(
                 self._store, transaction, self.number, change, self._clock(), actor, why
@@ -407,7 +407,10 @@ class Experiment:
         return status_of(self, calibrate, progress)
 
     def events(self, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
-        """What happened, oldest first: number, time, kind, decision, actor, why and body of each event."""
+        """What happened, oldest first: number, time, kind, id of the decision, actor, why and body of each event."""
+        from truant.setting import whole_number
+
+        after, limit = whole_number("after", after, at_least=0), whole_number("limit", limit, at_least=1)
         found = self._store.read(
             lambda transaction: statements.events(transaction, self.number, after, limit)
         )

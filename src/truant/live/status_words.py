@@ -52,7 +52,7 @@ def _notes(status: Status) -> list[str]:
     if outstanding:
         found.append(
             f"{outstanding:,} of {status.follow_ups['picked']:,} decisions that were picked for follow-up have no "
-            "answer yet; tell outcome=None with followed_up for those that failed: answers alone are not a random choice."
+            "answer yet; tell outcome=None with followed_up for those that failed: answers alone are no random choice."
         )
     if (
         status.holdout is not None

@@ -48,26 +48,37 @@ class Prepared(NamedTuple):
     followed_up: bool
 
 
-def prepared(configuration: Configuration, place: Place, values: Mapping[str, Any]) -> Prepared:
+def prepared(
+    configuration: Configuration, place: Place, mediator: Any, outcome: Any, at: Any, followed_up: Any
+) -> Prepared:
     """Check what was told; or raises InvalidValue or UnknownName."""
-    for name in values:
-        if name not in FIELDS:
-            raise unknown("field of a tell:", name, FIELDS)
-    mediator, outcome = values.get("mediator", NOT_GIVEN), values.get("outcome", NOT_GIVEN)
-    followed_up = values.get("followed_up", False)
     if not isinstance(followed_up, bool):
         raise InvalidValue(f"followed_up must be true or false, got {quoted(followed_up)}.")
     if mediator is NOT_GIVEN and outcome is NOT_GIVEN:
         raise InvalidValue(f"Tell a mediator, an outcome or both of decision {place.shown}.")
     if followed_up and (outcome is NOT_GIVEN or mediator is not NOT_GIVEN):
         raise InvalidValue("With followed_up, tell the outcome alone; None says that the follow-up failed.")
-    at = values.get("at")
     return Prepared(
         place,
         mediator if mediator is NOT_GIVEN else configuration.mediator_code(mediator),
         outcome if outcome is NOT_GIVEN else configuration.outcome_value(outcome),
         None if at is None else moment("at", at),
         followed_up,
+    )
+
+
+def prepared_from(configuration: Configuration, place: Place, values: Mapping[str, Any]) -> Prepared:
+    """The same for fields by name; or raises UnknownName."""
+    for name in values:
+        if name not in FIELDS:
+            raise unknown("field of a tell:", name, FIELDS)
+    return prepared(
+        configuration,
+        place,
+        values.get("mediator", NOT_GIVEN),
+        values.get("outcome", NOT_GIVEN),
+        values.get("at"),
+        values.get("followed_up", False),
     )
 
 

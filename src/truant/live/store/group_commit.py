@@ -33,7 +33,7 @@ class _Waiting:
         self.result: Any = None
         self.error: BaseException | None = None
         self.done = self.leads = False
-        self.woken: threading.Event | None = None
+        self.woken = threading.Event()
 
 
 class GroupCommit:
@@ -57,15 +57,20 @@ class GroupCommit:
 
     def run(self, operation: Callable[[Any], Result]) -> Result:
         """Run the operation in a transaction; returns once it is kept."""
-        own = _Waiting(operation)
+        own = None
         with self._mutex:
-            self._queue.append(own)
-            if not self._led:
-                self._led = own.leads = True
-            else:
-                own.woken = threading.Event()
-        if not own.leads:
-            self._wait(own)
+            if self._led:
+                own = _Waiting(operation)
+                self._queue.append(own)
+            else:  # then nobody waits either
+                self._led = True
+        if own is None:
+            try:
+                return self._alone(operation)
+            finally:
+                with self._mutex:
+                    self._hand_over()
+        self._wait(own)
         if own.leads:
             self._lead()
         if own.error is not None:
@@ -74,7 +79,6 @@ class GroupCommit:
         return result
 
     def _wait(self, own: _Waiting) -> None:
-        assert own.woken is not None
         try:
             own.woken.wait()
         except BaseException:  # interrupted: neither the operation nor the lead may be left behind
@@ -98,8 +102,7 @@ class GroupCommit:
             with self._mutex:
                 self._hand_over()
             for one in batch:
-                if one.woken is not None:
-                    one.woken.set()
+                one.woken.set()
 
     def _hand_over(self) -> None:
         """The next in the queue leads, if there is one; the mutex is held."""
@@ -107,7 +110,6 @@ class GroupCommit:
         if self._queue:
             following = self._queue[0]
             following.leads = True
-            assert following.woken is not None
             following.woken.set()
 
     def _commit(self, batch: Sequence[_Waiting]) -> None:
@@ -120,32 +122,38 @@ class GroupCommit:
             else:
                 return
         for one in batch:
-            self._alone(one)
+            try:
+                one.result = self._alone(one.operation)
+            except Exception as error:
+                one.error = error
+            one.done = True
 
     def _together(self, batch: Sequence[_Waiting]) -> None:
         with self._transaction() as transaction:
             for one in batch:
-                _attempt(one, transaction)
+                one.result, one.error = _attempt(one.operation, transaction)
         for one in batch:
             one.done = True
 
-    def _alone(self, one: _Waiting) -> None:
+    def _alone(self, operation: Callable[[Any], Result]) -> Result:
+        """In a transaction of its own, which is begun again if the database gave it up for another one."""
         for _ in range(ATTEMPTS):
             try:
                 with self._transaction() as transaction:
-                    _attempt(one, transaction)
+                    result, refused = _attempt(operation, transaction)
             except Exception as error:
-                one.error = self._sentence_of(error) or error
+                refused = self._sentence_of(error) or error
                 if isinstance(error, Retry):
                     continue
             break
-        one.done = True
+        if refused is not None:
+            raise refused
+        return result
 
 
-def _attempt(one: _Waiting, transaction: Any) -> None:
+def _attempt(operation: Callable[[Any], Result], transaction: Any) -> tuple[Any, Exception | None]:
     """Run one operation; what it refuses is its own affair, what the database refuses ends the transaction."""
-    one.error = None
     try:
-        one.result = one.operation(transaction)
+        return operation(transaction), None
     except TruantError as refusal:
-        one.error = refusal
+        return None, refusal

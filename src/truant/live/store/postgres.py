@@ -146,7 +146,7 @@ class PostgresStore(Store):
         said = " ".join(str(error).split()) or type(error).__name__
         for secret in self._secrets:
             said = said.replace(secret, "***")
-        return Unavailable(f"Cannot use the store {_without_password(self.url)}: {said.rstrip('.')}.")
+        return Unavailable(f"Cannot use the store {_without_password(self.url)}: {said.rstrip('.?')}.")
 
     def tables(self, transaction: Transaction) -> set[str]:
         """The names of the tables that are there."""

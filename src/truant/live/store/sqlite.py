@@ -66,13 +66,16 @@ class _Writing:
         return SQLiteTransaction(self._connection)
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
+        kept = False
         try:
             if kind is None:
                 self._connection.execute("COMMIT")
+                kept = True
         finally:
-            with suppress(sqlite3.Error):
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+            if not kept:
+                with suppress(sqlite3.Error):
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK")
             self._leave()
 
     def _leave(self) -> None:
@@ -159,7 +162,7 @@ class SQLiteStore(Store):
             "SQLITE_LOCKED": "another connection has locked it; try again",
             "SQLITE_FULL": "the disk is full",
             "SQLITE_READONLY": "it is read-only for this user",
-            "SQLITE_IOERR": "the disk does not answer as it should",
+            "SQLITE_IOERR": "the disk cannot be written or read; it may be full",
             "SQLITE_CANTOPEN": "it cannot be opened: check that the folder exists and that it may be written to",
             "SQLITE_NOTADB": "it is not an SQLite file",
             "SQLITE_CORRUPT": "the file is damaged; restore a backup, and run truant doctor on it",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from truant.live.decision import NOT_GIVEN, SKEW, Row, Tell
+from truant.live.decision import NOT_GIVEN, SKEW, Row, Tell, encoded
 from truant.live.store.store import Store, Transaction
 
 RUNNING, PAUSED, ENDED = "running", "paused", "ended"
@@ -208,20 +208,27 @@ def events(
     transaction: Transaction, experiment: int, after: int = 0, limit: int = 1000
 ) -> list[dict[str, Any]]:
     """Events after a number, oldest first."""
-    return _events(
-        transaction, "experiment = ? AND number > ? ORDER BY number LIMIT ?", [experiment, after, limit]
-    )
+    which = "e.experiment = ? AND e.number > ? ORDER BY e.number LIMIT ?"
+    return _events(transaction, which, [experiment, after, limit])
 
 
 def events_of_kind(transaction: Transaction, experiment: int, kind: str) -> list[dict[str, Any]]:
     """All events of a kind, oldest first."""
-    return _events(transaction, "experiment = ? AND kind = ? ORDER BY number", [experiment, kind])
+    return _events(transaction, "e.experiment = ? AND e.kind = ? ORDER BY e.number", [experiment, kind])
 
 
 def _events(transaction: Transaction, which: str, parameters: Sequence[Any]) -> list[dict[str, Any]]:
-    statement = f"SELECT {', '.join(EVENT_FIELDS)} FROM events WHERE {which}"
-    found = [dict(zip(EVENT_FIELDS, row, strict=True)) for row in transaction.rows(statement, parameters)]
-    return [one | {"body": json.loads(one["body"])} for one in found]
+    """Events with the id of their decision in place of its number."""
+    names = ", ".join(f"e.{name}" for name in EVENT_FIELDS)
+    statement = (
+        f"SELECT d.tag, {names} FROM events e LEFT JOIN decisions d ON d.number = e.decision WHERE {which}"
+    )
+    found = []
+    for tag, *values in transaction.rows(statement, parameters):
+        event = dict(zip(EVENT_FIELDS, values, strict=True))
+        decision = None if tag is None else encoded(event["decision"], tag)
+        found.append(event | {"decision": decision, "body": json.loads(event["body"])})
+    return found
 
 
 def insert_decision(transaction: Transaction, values: Sequence[Any]) -> tuple[int, int, int] | None:

@@ -1,0 +1,133 @@
+"""Export, import, backup and restore; what the doctor finds."""
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.live.campaign import ARMS, MAIL, run
+from truant.errors import Conflict, InvalidValue
+from truant.live.backup import backup, restore
+from truant.live.experiment import Experiment
+
+
+@pytest.fixture
+def mails(create, clock):
+    experiment = create("mails", ARMS, **MAIL)
+    run(experiment, clock, days=6)
+    return experiment
+
+
+@pytest.fixture
+def in_memory(clock):
+    wanted = {name: value for name, value in MAIL.items() if value is not None}
+    experiment = Experiment.create("mails", list(ARMS), store="sqlite://", clock=clock, seed=1, **wanted)
+    run(experiment, clock, days=6)
+    return experiment
+
+
+def test_export_has_a_row_for_each_settled_decision(mails, tmp_path):
+    status = mails.status(calibrate=False)
+    settled = pq.read_table(mails.export(tmp_path / "rows.parquet"))
+    everyone = pq.read_table(mails.export(tmp_path / "all.parquet", all=True))
+    assert (settled.num_rows, everyone.num_rows) == (status.settled, status.decisions)
+    rows = settled.to_pylist()
+    assert {row["state"] for row in rows} == {"observed", "missing"}
+    assert sum(row["outcome"] is not None for row in rows) == status.observed
+    assert sum(row["late_outcome"] is not None for row in rows) == status.late
+    assert all(0 < row["probability"] <= 1 for row in rows)
+    with pytest.raises(InvalidValue, match="must end in"):
+        mails.export(tmp_path / "rows.xlsx")
+
+
+def test_import_adds_past_decisions_once(mails, tmp_path, clock):
+    before = mails.status(calibrate=False)
+    path = tmp_path / "past.csv"
+    path.write_text(
+        "arm,asked,mediator,outcome,probability,key\n"
+        "old,2026-01-02 10:00,opened,12.5,0.5,anna\n"
+        "new,2026-01-02 11:00,,,,\n"
+        "new,2026-03-07 08:00,closed,,0.5,otto\n"  # its window is open
+    )
+    assert mails.import_rows(path, actor="ada") == 3
+    after = mails.status(calibrate=False)
+    assert (after.settled, after.observed) == (before.settled + 2, before.observed + 1)
+    assert after.pending == before.pending + 1
+    assert mails.lookup("anna").arm == "old"
+    assert mails.tell(key="otto", outcome=3.0).verdict == "accepted"
+    assert mails.doctor(allocations=None).healthy
+    with pytest.raises(Conflict, match="was imported already"):
+        mails.import_rows(path)
+    assert mails.status(calibrate=False).settled == after.settled
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("olt,,,,,", "line 2: Unknown arm 'olt'; did you mean 'old'?"),
+        ("old,2999-01-01,,,,", "line 2: asked must be between"),
+        ("old,2027-01-01,,,,", "line 2: asked must not be in the future"),
+        ("old,,opened,900,,", "line 2: outcome must be within the range from 0 to 200"),
+        ("old,,ajar,,,", "line 2: Unknown mediator level 'ajar'"),
+        ("old,,,,1.5,", "line 2: probability must be above 0 and at most 1"),
+        ("old,,,much,,", "line 2: outcome must be a number"),
+    ],
+)
+def test_import_refuses_a_line_and_adds_none(in_memory, tmp_path, line, sentence):
+    path = tmp_path / "past.csv"
+    path.write_text(f"arm,asked,mediator,outcome,probability,key\n{line}\nold,,,,,\n")
+    before = in_memory.status(calibrate=False).decisions
+    with pytest.raises((InvalidValue, LookupError), match=sentence.replace("?", r"\?")):
+        in_memory.import_rows(path)
+    assert in_memory.status(calibrate=False).decisions == before
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_backup_is_restored_into_either_kind_of_store(mails, tmp_path, clock, request, kind):
+    mails.ask(key="anna")
+    mails.correct(mails.lookup("anna").id, outcome=1.0)
+    for one in mails.follow_up(n=10):
+        mails.tell(one.id, outcome=5.0, followed_up=True)
+    mails.close_windows()
+    file = backup(mails.store, tmp_path / "copy.db")
+    target = f"sqlite:///{tmp_path / 'other.db'}"
+    if kind == "postgresql":
+        target = request.getfixturevalue("other_postgres_url")
+    assert restore(file, target) == 1
+    again = Experiment.open("mails", store=target, clock=clock)
+    assert again.doctor(allocations=None).healthy
+    assert again.ask(key="anna").id == mails.ask(key="anna").id
+    first, second = (one.status(calibrate=False).summary() for one in (mails, again))
+    assert first == second
+    fresh = again.ask()  # numbers go on
+    assert again.tell(fresh.id, outcome=2.0).verdict == "accepted"
+    with pytest.raises(Conflict, match="without experiments"):
+        restore(file, target)
+    with pytest.raises(InvalidValue, match="there already"):
+        backup(mails.store, file)
+    again.store.close()
+
+
+def test_restore_refuses_what_is_no_backup(tmp_path):
+    (tmp_path / "x.db").write_text("no database")
+    for name in ("x.db", "none.db"):
+        with pytest.raises(Exception, match=r"no backup|not an SQLite file"):
+            restore(tmp_path / name, f"sqlite:///{tmp_path / 'new.db'}")
+
+
+@pytest.mark.parametrize(
+    ("damage", "finding"),
+    [
+        ("UPDATE decisions SET outcome = outcome + 1 WHERE state = 'observed'", "counts of day"),
+        ("UPDATE decisions SET state = 'missing' WHERE state = 'observed'", "which its outcome contradicts"),
+        ("UPDATE decisions SET settled = NULL WHERE state = 'missing'", "is missing, and is not counted"),
+        ("UPDATE decisions SET probability = 0.123", "probability that is not that of its allocation"),
+        ("UPDATE allocations SET probabilities = '[0.25, 0.75]'", "differs from one that is made again"),
+        ("UPDATE counts SET cells = '{}' WHERE kind = 'tally'", "tally counts of day"),
+    ],
+)
+def test_doctor_finds_what_differs(in_memory, damage, finding):
+    assert in_memory.doctor(allocations=None).healthy
+    in_memory.store.write(lambda transaction: transaction.run(damage))
+    found = in_memory.doctor(allocations=None)
+    assert not found.healthy
+    assert any(finding in one for one in found.findings), found
+    assert not found.summary()["healthy"]

@@ -10,6 +10,7 @@ from truant.assumptions import Assumption, ChiSquare, Concern, Curve, Estimate, 
 from truant.assumptions.assumption import per_arm
 from truant.assumptions.mar import Mar
 from truant.checks import ContractBroken
+from truant.checks.modelling import _check_curve_finds_the_truth
 from truant.compile import hot
 from truant.errors import NotSatisfied
 from truant.indices import Index
@@ -230,9 +231,9 @@ def test_a_curve_that_misses_the_truth_is_found_out():
     sound = Mar().curve(world.setting)
     shifted = replace(sound, parameters=sound.parameters + np.eye(1, sound.parameters.shape[1]) * 10.0)
     counts = pulled(world)
-    checks._check_curve_finds_the_truth(sound, counts, world)
+    _check_curve_finds_the_truth(sound, counts, world)
     with pytest.raises(checks.ContractBroken, match="between at"):
-        checks._check_curve_finds_the_truth(shifted, counts, world)
+        _check_curve_finds_the_truth(shifted, counts, world)
 
 
 def pulled(world):

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import truant
 from truant import checks, registry
 from truant.cli import cli
+from truant.live.store.opening import open_store
 from truant.sweeps.study import check
 from truant.sweeps.study_file import study_of
 
@@ -78,10 +79,10 @@ def test_studies_in_the_docs_are_sound():
         assert check(study_of(tomllib.loads(study)))
 
 
-def test_parts_of_the_contributors_guide_keep_their_contracts(monkeypatch):
-    world_code, index_code, assumption_code = blocks(ROOT / "CONTRIBUTING.md", "python")
+def test_parts_of_the_contributors_guide_keep_their_contracts(monkeypatch, tmp_path):
+    codes = blocks(ROOT / "CONTRIBUTING.md", "python")
     names: dict[str, dict[str, object]] = {}
-    for kind, code in (("world", world_code), ("index", index_code), ("assumption", assumption_code)):
+    for kind, code in zip(("world", "index", "assumption", "store"), codes, strict=True):
         space: dict[str, object] = {}
         exec(compile(code, "CONTRIBUTING.md", "exec"), space)
         names[kind] = space["parts"]  # type: ignore[assignment]
@@ -93,6 +94,12 @@ def test_parts_of_the_contributors_guide_keep_their_contracts(monkeypatch):
         registry.find("assumption", "pessimist").build().curve(truant.world("coin").setting),
         truant.Counts.empty(truant.world("coin").setting),
     )
+    url = f"timed:///{tmp_path / 'store.db'}"
+    checks.check_store(lambda: registry.find("store", "timed").build(url))
+    store = open_store(url)
+    store.write(lambda transaction: transaction.rows("SELECT 1"))
+    assert len(store.seconds) == 1
+    store.close()
     result = truant.simulate("coin", ["pessimist-second-best", "pessimist-ucb"], horizon=500, runs=2)
     assert result.best_arm_share[1].mean() > result.best_arm_share[0].mean()
 

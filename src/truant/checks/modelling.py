@@ -1,7 +1,4 @@
-"""Contract checks for authors of worlds, assumptions, indices and policies.
-
-Run them on a part of your own in your tests; each raises ContractBroken with one sentence on what is wrong.
-"""
+"""Contract checks of worlds, assumptions, indices and policies."""
 
 from __future__ import annotations
 
@@ -9,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from truant.assumptions import Assumption, ChiSquare, Curve, Estimate, NoTest, Reading
+from truant.checks.contract import ContractBroken, demand
 from truant.compile import link
 from truant.counts import Counts
-from truant.errors import NotIdentified, NotSatisfied, TruantError
+from truant.errors import NotIdentified, NotSatisfied
 from truant.indices import Index
 from truant.lab.simulate import simulate
 from truant.policies import Policy
@@ -23,23 +21,14 @@ TIMES = 100_000  # choices that are compared with an index's probabilities
 LEAST_AGREEMENT = 1e-6  # p-value below which they differ
 
 
-class ContractBroken(TruantError, AssertionError):
-    """A part does not keep its contract."""
-
-
-def _demand(holds: object, sentence: str) -> None:
-    if not holds:
-        raise ContractBroken(sentence)
-
-
 def check_world(world: World, pulls: int = 20_000) -> None:
     """True means, gaps, draws and the revealed twin fit together."""
-    _demand(isinstance(world, World), f"A world must be a World, got {type(world).__name__}.")
+    demand(isinstance(world, World), f"A world must be a World, got {type(world).__name__}.")
     setting = world.setting
-    _demand(world.means.shape == (setting.arms,), f"means must have shape ({setting.arms},).")
-    _demand(np.all(np.isfinite(world.means)), "means must be finite.")
-    _demand(world.gaps.min() == 0, "gaps must be 0 for the best arm and not negative for the others.")
-    _demand(
+    demand(world.means.shape == (setting.arms,), f"means must have shape ({setting.arms},).")
+    demand(np.all(np.isfinite(world.means)), "means must be finite.")
+    demand(world.gaps.min() == 0, "gaps must be 0 for the best arm and not negative for the others.")
+    demand(
         world.revealed().setting.minimize == setting.minimize,
         "revealed() must keep the direction, setting.minimize.",
     )
@@ -49,13 +38,13 @@ def check_world(world: World, pulls: int = 20_000) -> None:
         Counts.fold(setting, arms, mediators, outcomes)  # refuses what does not fit the setting
         again = world.pulls(arms, seed=1)
         same = np.array_equal(mediators, again[0]) and np.array_equal(outcomes, again[1], equal_nan=True)
-        _demand(same, "the same seed must give the same pulls.")
+        demand(same, "the same seed must give the same pulls.")
         seen_mediators, seen = world.revealed().pulls(arms, seed=2)
-        _demand(np.all(seen_mediators >= 0), "revealed() must show every mediator.")
-        _demand(not np.any(np.isnan(seen)), "revealed() must show every outcome.")
+        demand(np.all(seen_mediators >= 0), "revealed() must show every mediator.")
+        demand(not np.any(np.isnan(seen)), "revealed() must show every outcome.")
         error = seen.std() / np.sqrt(pulls) + 1e-12
         distance = abs(seen.mean() - world.means[arm]) / error
-        _demand(
+        demand(
             distance < 5, f"revealed() outcomes of arm {arm} are {distance:.1f} standard errors off its mean."
         )
         if world.draw_missing is not None:
@@ -65,9 +54,9 @@ def check_world(world: World, pulls: int = 20_000) -> None:
 def _check_follow_ups(world: World, arm: int, mediators: IntArray, outcomes: FloatArray) -> None:
     """Outcomes that are seen and those that `draw_missing` finds have the arm's mean together."""
     whole = _found(world, np.full(len(outcomes), arm), mediators, outcomes, np.isnan(outcomes))
-    _demand(np.all(np.isfinite(whole)), "draw_missing must give an outcome, never a missing one.")
+    demand(np.all(np.isfinite(whole)), "draw_missing must give an outcome, never a missing one.")
     distance = abs(whole.mean() - world.means[arm]) / (whole.std() / np.sqrt(len(whole)) + 1e-12)
-    _demand(
+    demand(
         distance < 5,
         f"outcomes of arm {arm}, seen or found by draw_missing, are {distance:.1f} standard errors off its mean.",
     )
@@ -98,11 +87,11 @@ def check_assumption(assumption: Assumption, world: World, pulls: int = 20_000) 
     _check_refuses_nothing_seen(assumption, world)
     for arm in range(world.setting.arms):
         estimate = assumption.estimate(counts, arm, world.setting)
-        _demand(estimate.at(0.0) == estimate.mean, "at(0) must be the mean.")
+        demand(estimate.at(0.0) == estimate.mean, "at(0) must be the mean.")
         low, high = estimate.interval(0.95)
-        _demand(low < estimate.mean < high, f"the interval must contain the mean, got {low}, {high}.")
+        demand(low < estimate.mean < high, f"the interval must contain the mean, got {low}, {high}.")
         distance = abs(estimate.mean - world.means[arm]) / estimate.standard_error
-        _demand(distance < 5, f"the estimate of arm {arm} is {distance:.1f} standard errors off the truth.")
+        demand(distance < 5, f"the estimate of arm {arm} is {distance:.1f} standard errors off the truth.")
         _check_reading(assumption.read(counts, arm, world.setting), estimate)
     for test in assumption.tests(counts, world.setting):
         _check_test(test)
@@ -117,22 +106,22 @@ def _check_curve_finds_the_truth(curve: Curve, counts: Counts, world: World) -> 
     for arm in range(world.setting.arms):
         low, high = _scored_once(curve, table[arm].copy(), np.array([-6.0, 6.0]), arm)
         mean = world.means[arm]
-        _demand(
+        demand(
             low - 1e-9 <= mean <= high + 1e-9,
             f"the curve of arm {arm} must have its mean {mean:g} between at(-6) and at(6), got {low:g} and {high:g}.",
         )
 
 
 def _check_reading(reading: Reading, estimate: Estimate) -> None:
-    _demand(reading.estimate.mean == estimate.mean, "read must have the estimate that `estimate` gives.")
+    demand(reading.estimate.mean == estimate.mean, "read must have the estimate that `estimate` gives.")
     for test in reading.tests:
         _check_test(test)
     for concern in reading.concerns():
-        _demand(concern.code and concern.text, "a concern must have a code and a text.")
+        demand(concern.code and concern.text, "a concern must have a code and a text.")
         try:
             concern.text.format(assumption="", arm="", mediator="")
         except (KeyError, IndexError, ValueError):
-            _demand(
+            demand(
                 False,
                 f"a concern's text has places for {{assumption}}, {{arm}} and {{mediator}} only, got {concern.text!r}.",
             )
@@ -140,12 +129,12 @@ def _check_reading(reading: Reading, estimate: Estimate) -> None:
 
 def _check_test(test: ChiSquare | NoTest) -> None:
     if isinstance(test, NoTest):
-        _demand(test.reason, "NoTest must say why data cannot contradict the assumption.")
+        demand(test.reason, "NoTest must say why data cannot contradict the assumption.")
         return
-    _demand(test.question, "a test must have a question.")
+    demand(test.question, "a test must have a question.")
     possible = np.isfinite(test.statistic) and test.statistic >= 0
-    _demand(possible, f"a statistic must be finite and not negative, got {test.statistic}.")
-    _demand(test.freedom >= 0, f"degrees of freedom must not be negative, got {test.freedom}.")
+    demand(possible, f"a statistic must be finite and not negative, got {test.statistic}.")
+    demand(test.freedom >= 0, f"degrees of freedom must not be negative, got {test.freedom}.")
 
 
 def _check_efficient_variance(assumption: Assumption, world: World) -> None:
@@ -160,7 +149,7 @@ def _check_efficient_variance(assumption: Assumption, world: World) -> None:
         return
     for variance in variances:
         possible = np.isfinite(variance) and variance >= 0
-        _demand(possible, f"an efficient variance must be finite and not negative, got {variance}.")
+        demand(possible, f"an efficient variance must be finite and not negative, got {variance}.")
 
 
 def _check_refuses_nothing_seen(assumption: Assumption, world: World) -> None:
@@ -175,18 +164,18 @@ def check_curve(curve: Curve, counts: Counts) -> None:
     """The compiled score_arm writes finite values that rise with z, from any counts, and leaves the counts alone."""
     table = curve.table(counts)
     z_grid = np.array([0.0, 1.0]) if curve.linear else np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
-    _demand(curve.first_pulls >= 1, f"first_pulls must be at least 1, got {curve.first_pulls}.")
-    _demand(curve.growth >= 0, f"growth must not be negative, got {curve.growth}.")
-    _demand(len(curve.parameters) == len(table), "parameters must have a row for each arm.")
+    demand(curve.first_pulls >= 1, f"first_pulls must be at least 1, got {curve.first_pulls}.")
+    demand(curve.growth >= 0, f"growth must not be negative, got {curve.growth}.")
+    demand(len(curve.parameters) == len(table), "parameters must have a row for each arm.")
     unseen = table[0].copy()
     unseen[...] = 0
     unseen[0, 0 if not curve.discrete else -1] = 1  # one pull, outcome missing
     for row in (table[0].copy(), unseen):
         before, values = row.copy(), _scored_once(curve, row, z_grid)
-        _demand(np.array_equal(row, before), "score_arm must not change the counts.")
-        _demand(not np.any(np.isnan(values)), f"score_arm must not write NaN, got {values}.")
+        demand(np.array_equal(row, before), "score_arm must not change the counts.")
+        demand(not np.any(np.isnan(values)), f"score_arm must not write NaN, got {values}.")
         rises = np.all(np.diff(values) >= -1e-9) if np.all(np.isfinite(values)) else True
-        _demand(rises, f"at(z) must rise with z, got {values}.")
+        demand(rises, f"at(z) must rise with z, got {values}.")
 
 
 def _scored_once(curve: Curve, row: FloatArray, z_grid: FloatArray, arm: int = 0) -> FloatArray:
@@ -222,13 +211,13 @@ def _score_once(
 
 def check_index(index: Index, horizon: int = 1000) -> None:
     """The z are usable; the choice is an arm, reproducible, as likely as `probabilities` says, whatever the values."""
-    _demand(isinstance(index, Index), f"An index must be an Index, got {type(index).__name__}.")
+    demand(isinstance(index, Index), f"An index must be an Index, got {type(index).__name__}.")
     rng = np.random.default_rng(0)
     for linear in (True, False):
         z_grid = index.z_grid(linear)
         link(_aim_once, aim=index.aim)(0.0, float(np.log(horizon)), index.parameters(), z_grid)
-        _demand(z_grid.ndim == 1 and len(z_grid) >= 1, "z_grid must be a non-empty vector.")
-        _demand(
+        demand(z_grid.ndim == 1 and len(z_grid) >= 1, "z_grid must be a non-empty vector.")
+        demand(
             np.all(np.isfinite(z_grid)) and np.all(np.diff(z_grid) > 0), "z_grid must be finite and increase."
         )
         for arms in (40, 4, 3, 1):
@@ -237,8 +226,8 @@ def check_index(index: Index, horizon: int = 1000) -> None:
             endless[-1] = np.inf
             for values in (usual, tied, endless):
                 choices = [_chosen(index, values, z_grid, horizon) for _ in range(2)]
-                _demand(choices[0] == choices[1], "the same generator must give the same choice.")
-                _demand(
+                demand(choices[0] == choices[1], "the same generator must give the same choice.")
+                demand(
                     0 <= choices[0] < arms,
                     f"the choice must be an arm from 0 to {arms - 1}, got {choices[0]}.",
                 )
@@ -266,11 +255,11 @@ def _check_probabilities(index: Index, values: FloatArray, z_grid: FloatArray, h
     said, arms = np.full(len(values), np.nan), len(values)
     ask = link(_ask_probabilities, probabilities=index.probabilities)
     ask(values, z_grid, index.parameters(), horizon // 2, said)
-    _demand(np.all((said >= 0) & (said <= 1)), f"probabilities must be in [0, 1], got {said}.")
-    _demand(abs(said.sum() - 1) < 1e-9, f"probabilities must sum to 1, got {said.sum()}.")
+    demand(np.all((said >= 0) & (said <= 1)), f"probabilities must be in [0, 1], got {said}.")
+    demand(abs(said.sum() - 1) < 1e-9, f"probabilities must sum to 1, got {said.sum()}.")
     times = TIMES if arms < 10 else TIMES // 10  # many arms may cost an index more time
     chosen = np.bincount(_choices(index, values, z_grid, horizon, times), minlength=arms)
-    _demand(
+    demand(
         agreement(chosen, said) > LEAST_AGREEMENT,
         f"choose must take arms as often as probabilities says, got {chosen / times} instead of {said}.",
     )
@@ -345,9 +334,9 @@ def check_policy(policy: Policy, world: World, horizon: int = 300) -> None:
         for n in (1, 2)
     ]
     first = runs[0]
-    _demand(
+    demand(
         np.array_equal(first.regret, runs[1].regret), "one seed must give one result, whatever the threads."
     )
-    _demand(np.all(first.pulls.sum(axis=2) == horizon), "each round must pull one arm.")
+    demand(np.all(first.pulls.sum(axis=2) == horizon), "each round must pull one arm.")
     regret = (first.pulls * world.gaps).sum(axis=2)
-    _demand(np.allclose(first.final, regret), "regret must be the pulls times the gaps.")
+    demand(np.allclose(first.final, regret), "regret must be the pulls times the gaps.")

@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from truant.errors import TruantError, Unavailable
 
@@ -148,10 +148,10 @@ class GroupCommit:
             break
         if refused is not None:
             raise refused
-        return result
+        return cast(Result, result)
 
 
-def _attempt(operation: Callable[[Any], Result], transaction: Any) -> tuple[Any, Exception | None]:
+def _attempt(operation: Callable[[Any], Result], transaction: Any) -> tuple[Result | None, Exception | None]:
     """Run one operation; what it refuses is its own affair, what the database refuses ends the transaction."""
     try:
         return operation(transaction), None

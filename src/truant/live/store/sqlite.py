@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs
 
 from truant.errors import InvalidValue, Unavailable, unknown
@@ -46,15 +47,13 @@ class SQLiteTransaction(Transaction):
         yield from self._connection.execute(statement, parameters)
 
 
-class _Writing:
+class _Writing(SQLiteTransaction):
     """Begins a transaction that writes and ends it: a class, since a generator would cost half as much as SQLite."""
-
-    __slots__ = ("_connection", "_store")
 
     def __init__(self, store: SQLiteStore) -> None:
         self._store = store
 
-    def __enter__(self) -> SQLiteTransaction:
+    def __enter__(self) -> Self:
         _GATE.enter()
         self._store.memory_lock.acquire()
         try:
@@ -63,7 +62,7 @@ class _Writing:
         except BaseException:
             self._leave()
             raise
-        return SQLiteTransaction(self._connection)
+        return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         kept = False
@@ -206,12 +205,28 @@ class SQLiteStore(Store):
             if self._path is not None:
                 # before the next line, which would change a file of somebody else
                 check_own(self.tables(SQLiteTransaction(connection)))
-                connection.execute("PRAGMA journal_mode=WAL")
+                _use_log(connection)
                 connection.execute(f"PRAGMA synchronous={self._synchronous}")
         except BaseException:
             connection.close()
             raise
         return connection
+
+
+def _use_log(connection: sqlite3.Connection) -> None:
+    """Let readers and a writer work side by side (WAL).
+
+    While another process does the same to a new file, SQLite refuses at once instead of waiting.
+    """
+    give_up = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                raise
+        time.sleep(0.01)
 
 
 def _parsed(url: str) -> tuple[Path | None, str]:

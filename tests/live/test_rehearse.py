@@ -405,16 +405,24 @@ def test_what_is_wrong_is_said() -> None:
     )
     assert not nothing_wrong([good, bad], 0.95)
     said = " ".join(verdict_sentences([good, bad], 0.95))
-    assert "called too often with a window of 3d (6 of 20 runs)" in said
-    assert "Estimates are biased with a window of 3d (-0.2 ± 0.01)." in said
-    assert "less often than 95% with a window of 3d (80%)" in said
+    assert "called too often with a window of 3d in 6 of 20 runs" in said
+    assert "Estimates are biased with a window of 3d by -0.2 ± 0.01." in said
+    assert "less often than 95% with a window of 3d, 80%" in said
+
+
+def test_a_few_runs_prove_little() -> None:
+    assert not row(bias=0.2, bias_se=0.05, runs=3).is_biased
+    assert row(bias=0.2, bias_se=0.05, runs=30).is_biased
+    assert not row(excess=3.0, excess_se=1.0, runs=3).costs_more
+    assert row(excess=3.0, excess_se=1.0, runs=30).costs_more
+    assert not row(bias=0.2, bias_se=math.nan, runs=1).is_biased
 
 
 def test_variants_are_named_by_what_differs() -> None:
     rows = [row(), row(settle="on_arrival", assume="mnar", regret=99.0, excess=9.0, excess_se=1.0)]
     first = verdict_sentences(rows, 0.95)[0]
-    assert "a window of 1d under mar counted at the close" in first
-    assert "most with a window of 1d under mnar counted on arrival, 9 ± 1 more" in first
+    assert "a window of 1d (mar, at the close)" in first
+    assert "most with a window of 1d (mnar, on arrival), 9 ± 1 more" in first
 
 
 def test_the_null_world_calls_few_winners() -> None:

@@ -75,7 +75,7 @@ def windows_chart(
     dashes = alt.Scale(domain=series, range=[list(DASHES[i % len(DASHES)]) for i in range(len(series))])
     shapes = alt.Scale(domain=series, range=[SHAPES[i % len(SHAPES)] for i in range(len(series))])
     legend = _legend() if len(series) > 1 else None
-    stroke = alt.Stroke("series:N", scale=colours, legend=None)
+    stroke = alt.Stroke("series:N", scale=colours, legend=legend)
     tips = [
         alt.Tooltip("window:N"),
         alt.Tooltip("series:N", title="variant"),
@@ -126,4 +126,5 @@ def _legend() -> alt.Legend:
         labelLimit=300,
         titleColor=FAINT,
         symbolSize=90,
+        symbolOpacity=1,  # not that of the lines
     )

@@ -12,10 +12,12 @@ from scipy import stats
 from truant.live.configuration import AT_CLOSE
 from truant.terminal.simulation import number
 
-ERRORS = 3.0  # standard errors beyond which a bias, or a coverage that is too low, is not chance
-UNDECIDED = 2.0  # standard errors of a difference, below which two variants cost about the same
+ERRORS = 3.0  # standard errors beyond which a coverage that is too low is not chance
+SURE = 0.0027  # probability of a bias by chance (two-sided), below which it is one
+UNDECIDED = 0.05  # probability of a difference by chance, above which two variants cost about the same
 CHANCE = 0.01  # probability below which a number of false winners is not chance
 MOST_NAMED = 3  # variants in one sentence
+FEW = 2  # variants that cost about the same as the best and are named
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,12 @@ class RehearsalRow:
     @property
     def is_biased(self) -> bool:
         """The mean error of the estimates is not chance."""
-        return abs(self.bias) > ERRORS * self.bias_se
+        return _beyond_chance(self.bias, self.bias_se, self.runs, SURE)
+
+    @property
+    def costs_more(self) -> bool:
+        """It has clearly more regret than the variant with the least."""
+        return self.excess > 0 and _beyond_chance(self.excess, self.excess_se, self.runs, UNDECIDED)
 
     def covers_too_little(self, level: float) -> bool:
         """Intervals hold the true mean less often than promised, by more than chance."""
@@ -71,6 +78,13 @@ class RehearsalRow:
         """In the null world a winner is called more often than promised, by more than chance."""
         chance = float(stats.binom.sf(self.false_winners - 1, max(self.null_runs, 1), 1 - level))
         return self.false_winners > 0 and chance < CHANCE
+
+
+def _beyond_chance(value: float, error: float, runs: int, chance: float) -> bool:
+    """Whether a mean of a few runs differs from 0, by Student's t."""
+    if runs < 2 or not error > 0:
+        return False
+    return 2 * float(stats.t.sf(abs(value) / error, runs - 1)) < chance
 
 
 def best_row(rows: Sequence[RehearsalRow]) -> RehearsalRow:
@@ -92,12 +106,14 @@ def verdict_sentences(rows: Sequence[RehearsalRow], level: float) -> list[str]:
     found = [_cost(best, rows, names), _knowledge(best)]
     if any(row.null_runs for row in rows):
         found.append(_null(rows, level, names))
-    biased = [f"{names.of(row)} ({row.bias:+.2g} ± {row.bias_se:.1g})" for row in rows if row.is_biased]
+    biased = [f"{names.of(row)} by {row.bias:+.2g} ± {row.bias_se:.1g}" for row in rows if row.is_biased]
     if biased:
         found.append(f"Estimates are biased with {_listed(biased)}.")
-    short = [f"{names.of(row)} ({row.coverage:.0%})" for row in rows if row.covers_too_little(level)]
+    short = [f"{names.of(row)}, {row.coverage:.0%}" for row in rows if row.covers_too_little(level)]
     if short:
-        found.append(f"Intervals hold the true mean less often than {_percent(level)} with {_listed(short)}.")
+        found.append(
+            f"Intervals hold the true mean less often than {_percent(level)} with {_listed(short, '; ')}."
+        )
     return found
 
 
@@ -109,12 +125,17 @@ class Names:
 
     def of(self, row: RehearsalRow) -> str:
         """The name of a variant."""
-        parts = [f"a window of {row.window}"]
+        parts = []
         if len({one.policy for one in self.rows}) > 1 or len({one.assume for one in self.rows}) > 1:
-            parts.append(f"under {row.assume}")
+            parts.append(row.assume)
         if len({one.settle for one in self.rows}) > 1:
-            parts.append("counted at the close" if row.settle == AT_CLOSE else "counted on arrival")
-        return " ".join(parts)
+            parts.append(counted(row))
+        return f"a window of {row.window}" + (f" ({', '.join(parts)})" if parts else "")
+
+
+def counted(row: RehearsalRow) -> str:
+    """When a decision enters the counts."""
+    return "at the close" if row.settle == AT_CLOSE else "on arrival"
 
 
 def _cost(best: RehearsalRow, rows: Sequence[RehearsalRow], names: Names) -> str:
@@ -122,19 +143,20 @@ def _cost(best: RehearsalRow, rows: Sequence[RehearsalRow], names: Names) -> str
     if len(rows) == 1:
         return f"With {names.of(best)}: {figure}."
     others = [row for row in rows if row is not best]
-    close = [names.of(row) for row in others if not row.excess > UNDECIDED * row.excess_se]
+    close = [names.of(row) for row in others if not row.costs_more]
     sentence = f"Least regret with {names.of(best)}: {figure}"
     if close:
-        sentence += f"; it is not clearly more with {_listed(close)}"
+        listed = _listed(close) if len(close) <= FEW else f"{len(close)} other variants"
+        sentence += f"; it is not clearly more with {listed}"
     worst = max(others, key=lambda row: row.excess)
-    if worst.excess > UNDECIDED * worst.excess_se:
+    if worst.costs_more:
         sentence += f"; most with {names.of(worst)}, {_with_error(worst.excess, worst.excess_se)} more"
     return f"{sentence}."
 
 
 def _knowledge(row: RehearsalRow) -> str:
     first = (
-        f"learning starts after {row.first_learning_days:.3g} days"
+        f"learning starts after {_days(row.first_learning_days)}"
         if row.learned
         else "no run learned anything"
     )
@@ -151,7 +173,7 @@ def _null(rows: Sequence[RehearsalRow], level: float, names: Names) -> str:
     promised = f"at most {_percent(1 - level)} promised"
     if any(row.calls_too_often(level) for row in rows):
         bad = [
-            f"{names.of(row)} ({row.false_winners} of {row.null_runs} runs)"
+            f"{names.of(row)} in {row.false_winners} of {row.null_runs} runs"
             for row in rows
             if row.calls_too_often(level)
         ]
@@ -211,7 +233,7 @@ def _cells(row: RehearsalRow) -> dict[str, tuple[str, str]]:
     return {
         "window": (row.window, ""),
         "assumption": (row.assume, ""),
-        "counted": ("at the close" if row.settle == AT_CLOSE else "on arrival", ""),
+        "counted": (counted(row), ""),
         "regret": (number(row.regret), error(row.regret_se)),
         "more": (number(row.excess, sign=True), error(row.excess_se)) if row.excess else ("least", ""),
         "winner": (f"{row.right_winners} of {row.runs}", ""),
@@ -235,8 +257,13 @@ def _with_error(value: float, error: float) -> str:
     return number(value) if error != error else f"{number(value)} ± {number(error)}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _days(days: float) -> str:
+    text = f"{days:.3g}"
+    return f"{text} day" if text == "1" else f"{text} days"
+
+
+def _listed(names: Sequence[str], between: str = ", ") -> str:
     shown = list(names[:MOST_NAMED])
     if len(names) > MOST_NAMED:
         shown.append(f"{len(names) - MOST_NAMED} more")
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return shown[0] if len(shown) == 1 else f"{between.join(shown[:-1])} and {shown[-1]}"

@@ -167,5 +167,5 @@ def test_processes_that_open_a_new_store_at_once(store_url):
 def test_a_kept_store_holds_no_key_in_clear():
     for path in STORES:
         assert b"customer-" not in path.read_bytes()
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

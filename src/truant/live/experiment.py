@@ -15,7 +15,7 @@ from truant.live.configuration import LONGEST_NAME, Configuration
 from truant.live.decision import NOT_GIVEN, Decision, Told, decision_of
 from truant.live.settler import Settler
 from truant.live.store import Store, Transaction, statements
-from truant.live.store.opening import open_store
+from truant.live.store.opening import closed_on_error, open_store
 from truant.live.store.statements import ENDED, PAUSED, RUNNING
 from truant.live.telling import (
     Prepared,
@@ -148,8 +148,9 @@ class Experiment:
             statements.insert_allocation(transaction, number, row)
             return State.read(transaction, number)
 
-        state = place.write(operation)
-        secret = place.read(statements.store_secret)
+        with closed_on_error(place, given=store):
+            state = place.write(operation)
+            secret = place.read(statements.store_secret)
         return cls(place, state, secret, clock, _generator(seed))
 
     @classmethod
@@ -178,7 +179,9 @@ class Experiment:
                 raise unknown("experiment", name, [one.name for one in statements.heads(transaction)])
             return State.read(transaction, head.id), statements.store_secret(transaction)
 
-        return cls(place, *place.read(query), clock, _generator(seed), settles)
+        with closed_on_error(place, given=store):
+            state, secret = place.read(query)
+        return cls(place, state, secret, clock, _generator(seed), settles)
 
     @property
     def name(self) -> str:
@@ -570,6 +573,11 @@ class Experiment:
 def experiments(store: Where = None) -> list[dict[str, Any]]:
     """The experiments of a store: name, status, revision, created."""
     place = open_store(store, create=False)
+    try:
+        found = place.read(statements.heads)
+    finally:
+        if place is not store:
+            place.close()
     return [
         {
             "name": one.name,
@@ -577,7 +585,7 @@ def experiments(store: Where = None) -> list[dict[str, Any]]:
             "revision": one.revision,
             "created": as_datetime(one.created),
         }
-        for one in place.read(statements.heads)
+        for one in found
     ]
 
 

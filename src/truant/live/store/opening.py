@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from truant import registry
 from truant.errors import InvalidValue
@@ -33,5 +35,17 @@ def open_store(url: str | os.PathLike[str] | Store | None = None, create: bool =
         text = f"sqlite:///{text}"
     kind = text.partition("://")[0]
     store: Store = registry.find("store", kind).build(text, create=create)
-    migrate(store)
+    with closed_on_error(store):
+        migrate(store)
     return store
+
+
+@contextmanager
+def closed_on_error(store: Store, given: object = None) -> Iterator[None]:
+    """Close the connections of a store if what follows fails, unless the caller gave the store itself."""
+    try:
+        yield
+    except BaseException:
+        if store is not given:
+            store.close()
+        raise

@@ -42,6 +42,7 @@ class State:
 
     __slots__ = (
         "_due",
+        "_holdout",
         "_until",
         "_which",
         "_window",
@@ -60,6 +61,7 @@ class State:
         self.runs = head.status == RUNNING
         self._window, self._due = configuration.window, configuration.window + configuration.grace
         self._until = timedelta(microseconds=self._window)
+        self._holdout = configuration.holdout
         self._which = head.id, allocation.version
 
     @classmethod
@@ -76,22 +78,18 @@ class State:
 
     def drawn(self, rng: random.Random) -> tuple[int, int, float, int]:
         """Tag, arm, probability and whether it is of the holdout, of a new decision."""
-        share = self.configuration.holdout
-        holdout = share > 0 and rng.random() < share
+        holdout = self._holdout > 0 and rng.random() < self._holdout
         shares = self.fixed if holdout else self.shares
         arm = shares.draw(rng)
         return rng.getrandbits(TAG_BITS) - HALF_TAG, arm, shares.probabilities[arm], int(holdout)
-
-    def common(self, now: int) -> tuple[int, ...]:
-        """What all decisions of a moment have in common, as the statements take it."""
-        return self._window, self._due, now, now, *self._which
 
     def insert(
         self, transaction: Transaction, rng: random.Random, now: int, key: str | None
     ) -> Decision | None:
         """Draw and keep a decision; None if the key is known or the state is out of date."""
         drawn = self.drawn(rng)
-        kept = statements.insert_decision(transaction, (*drawn, key, *self.common(now)))
+        common = self._window, self._due, now, now, *self._which
+        kept = statements.insert_decision(transaction, (*drawn, key, *common))
         return None if kept is None else self.decision(drawn, kept)
 
     def insert_several(self, transaction: Transaction, rng: random.Random, now: int) -> list[Decision]:
@@ -99,7 +97,8 @@ class State:
         if not self.runs:
             return []
         drawn = [self.drawn(rng) for _ in range(statements.SEVERAL)]
-        kept = statements.insert_several(transaction, self.common(now), drawn)
+        common = self._window, self._due, now, now, *self._which
+        kept = statements.insert_several(transaction, common, drawn)
         return [self.decision(one, kept[one[0]]) for one in drawn] if kept else []
 
     def decision(self, drawn: tuple[int, int, float, int], kept: tuple[int, int, int]) -> Decision:
@@ -122,9 +121,6 @@ def ask_in(
     transaction: Transaction, state: State, rng: random.Random, now: int, wanted: Sequence[str | None]
 ) -> tuple[list[Decision], State]:
     """A decision for each hashed key (None: without one), and the state that they were drawn from."""
-    if len(wanted) == 1:
-        decision, state = ask_one(transaction, state, rng, now, wanted[0])
-        return [decision], state
     found: list[Decision | None] = [None] * len(wanted)
     done = 0
     if not any(wanted):

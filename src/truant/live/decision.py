@@ -19,9 +19,7 @@ TAG_LETTERS, TAG_BITS = 13, 64
 _HALF = 1 << (TAG_BITS - 1)
 _ID = re.compile(f"[{LETTERS}]{{{TAG_LETTERS + 1},{2 * TAG_LETTERS}}}")
 _PAIRS = [first + second for first in LETTERS for second in LETTERS]  # two letters at once
-_TO_DIGITS = str.maketrans(
-    LETTERS, "0123456789abcdefghijklmnopqrstuv"
-)  # the digits that int() reads in base 32
+_TO_DIGITS = bytes.maketrans(LETTERS.encode(), b"0123456789abcdefghijklmnopqrstuv")  # which int() reads
 SKEW = 300_000_000  # microseconds by which the clocks of two machines may differ
 
 
@@ -125,7 +123,8 @@ def decoded(id: object) -> tuple[int, int]:
     text = id.strip().lower() if isinstance(id, str) else ""
     if not _ID.fullmatch(text):
         raise UnknownName(f"There is no decision with the id {quoted(id)}; ids are what ask gave.")
-    number, tag = _number(text[:-TAG_LETTERS]), _number(text[-TAG_LETTERS:])
+    digits = text.encode().translate(_TO_DIGITS)
+    number, tag = int(digits[:-TAG_LETTERS], 32), int(digits[-TAG_LETTERS:], 32)
     if number >= 1 << 63 or tag >= 1 << TAG_BITS:
         raise UnknownName(f"There is no decision with the id {quoted(id)}; ids are what ask gave.")
     return number, tag - _HALF
@@ -139,10 +138,6 @@ def _letters(number: int) -> str:
     found.append(_PAIRS[number])
     text = "".join(reversed(found))
     return text[1:] if text[0] == "0" and len(text) > 1 else text
-
-
-def _number(text: str) -> int:
-    return int(text.translate(_TO_DIGITS), 32)
 
 
 def told(row: Row, tell: Tell, now: int, settle_on_arrival: bool = False) -> tuple[dict[str, Any], str]:

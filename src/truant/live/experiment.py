@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from truant.errors import Conflict, Gone, InvalidValue, TruantError, Unavailable, unknown
-from truant.live.asking import State, ask_in, hashed
+from truant.live.asking import State, ask_in, ask_one, hashed
 from truant.live.configuration import LONGEST_NAME, Configuration
 from truant.live.decision import NOT_GIVEN, Decision, Told, decision_of
 from truant.live.settler import Settler
@@ -253,8 +253,9 @@ class Experiment:
         return decisions[0] if one else decisions
 
     def _ask_in(self, transaction: Transaction, wanted: Sequence[str | None]) -> tuple[list[Decision], State]:
-        if len(wanted) <= 1:
-            return ask_in(transaction, self._state, self._random, self._clock(), wanted)
+        if len(wanted) == 1:
+            decision, state = ask_one(transaction, self._state, self._random, self._clock(), wanted[0])
+            return [decision], state
         with transaction.all_or_none():
             return ask_in(transaction, self._state, self._random, self._clock(), wanted)
 

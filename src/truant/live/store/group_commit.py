@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from truant.errors import TruantError, Unavailable
 
@@ -131,7 +131,11 @@ class GroupCommit:
     def _together(self, batch: Sequence[_Waiting]) -> None:
         with self._transaction() as transaction:
             for one in batch:
-                one.result, one.error = _attempt(one.operation, transaction)
+                one.error = None
+                try:
+                    one.result = one.operation(transaction)
+                except TruantError as refusal:
+                    one.error = refusal
         for one in batch:
             one.done = True
 
@@ -140,20 +144,13 @@ class GroupCommit:
         for _ in range(ATTEMPTS):
             try:
                 with self._transaction() as transaction:
-                    result, refused = _attempt(operation, transaction)
+                    try:
+                        return operation(transaction)
+                    except TruantError as refusal:  # the transaction is not at fault
+                        refused: Exception = refusal
             except Exception as error:
                 refused = self._sentence_of(error) or error
                 if isinstance(error, Retry):
                     continue
             break
-        if refused is not None:
-            raise refused
-        return cast(Result, result)
-
-
-def _attempt(operation: Callable[[Any], Result], transaction: Any) -> tuple[Result | None, Exception | None]:
-    """Run one operation; what it refuses is its own affair, what the database refuses ends the transaction."""
-    try:
-        return operation(transaction), None
-    except TruantError as refusal:
-        return None, refusal
+        raise refused

@@ -33,9 +33,9 @@ study: $(READY)
 bench: $(READY) research/speed/.venv/.ready
 	@$(PYTHON) -m research speed
 
-research/speed/.venv/.ready:
+research/speed/.venv/.ready: Makefile
 	@$(PYTHON) -m venv --clear research/speed/.venv
-	@research/speed/.venv/bin/python -m pip install -qq --disable-pip-version-check river mabwiser
+	@research/speed/.venv/bin/python -m pip install -qq --disable-pip-version-check river mabwiser optuna
 	@touch research/speed/.venv/.ready
 
 clean:

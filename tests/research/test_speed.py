@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from research.speed import beside, fresh, start, targets
+from research.speed import beside, fresh, in_turns, live_filled, live_store, start, targets
 
 from research import ROOT
 
@@ -62,6 +62,56 @@ def test_two_trees_are_compared_turn_by_turn():
     assert verdict(0.7) == "at most 1.03: met"
     assert verdict(1.05) == "at most 1.03: **missed**"
     assert verdict(1.03) == "at most 1.03: not clear"
+
+
+def test_ratios_are_taken_turn_by_turn():
+    theirs, ours = [1.0, 2.0, 30.0], [0.5, 1.0, 10.0]  # the last turn was slow for both
+    row = in_turns.ratio_row("work", ours, theirs, target=2.0)
+    assert row == ["work", "1", "0", "2.00", "2.00 to 2.50", "at least 2: met"]
+    assert in_turns.ratio_row("work", theirs, ours, target=1.0)[-1] == "at least 1: **missed**"
+    assert in_turns.ratio_row("work", theirs, ours)[-1] == ""
+
+
+def test_work_is_measured_in_turns_after_a_first_one():
+    done = []
+    found = in_turns.in_turns({"a": lambda: done.append("a"), "b": lambda: done.append("b")}, repeats=2)
+    assert done == ["a", "b"] * 3
+    assert [len(times) for times in found.values()] == [2, 2]
+
+
+def test_statements_by_hand_leave_the_same_rows(tmp_path):
+    """Ours and those by hand do the same work: they differ in what is drawn and in the time."""
+    path = tmp_path / "live.db"
+    live = live_store.experiment(live_store.sqlite_url(path, "process"))
+    live_store.sqlite_by_hand(live, path, "process")(1)
+    live_store.asked_and_told(live, 1)
+    names = (
+        "allocation, holdout, key, deadline - asked, due - asked, state, reason, mediator, outcome, settled"
+    )
+    rows = live.store.read(lambda transaction: transaction.rows(f"SELECT {names} FROM decisions"))
+    live.store.close()
+    assert rows == [(1, 0, None, live_store.WINDOW, live_store.WINDOW, "pending", None, None, 1.0, None)] * 2
+
+
+def test_a_filled_store_has_settled_and_pending_decisions_and_nothing_due(tmp_path):
+    live = live_store.experiment(live_store.sqlite_url(tmp_path / "live.db", "process"))
+    live_filled.filled(live, 1000)
+    assert live.close_windows() == 0
+    states = live.store.read(
+        lambda transaction: dict(
+            transaction.rows("SELECT state, count(*) FROM decisions GROUP BY state ORDER BY state")
+        )
+    )
+    assert states == {"missing": 392, "observed": 588, "pending": 20}
+    assert live.ask(key="somebody").arm in ("old", "new", "bold")
+    live.store.close()
+
+
+def test_a_past_of_some_days_is_settled():
+    live = live_store.run_for_days(200, days=4)
+    status = live.status(calibrate=False)
+    assert (status.settled, status.pending) == (200, 0)
+    assert 0 < status.observed < 200
 
 
 def test_the_kernels_say_which_truant_they_measured():

@@ -1,0 +1,155 @@
+"""Parts of a live experiment without the store, its status, and the command `truant ask`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from research.markdown import table
+from research.sources import assumption_modules
+from research.speed.in_turns import cpu_seconds, in_turns, ratios, seconds, short
+from research.speed.live import STORES
+from research.speed.live_store import experiment, folder, run_for_days, sqlite_url
+from research.speed.targets import judged
+from truant.analysis.collection import REPLAYED
+from truant.counts import Counts
+from truant.live import counting
+from truant.live.allocation import probabilities
+from truant.live.checked import configure
+from truant.live.store import statements
+from truant.worlds import make
+
+if TYPE_CHECKING:
+    from research.workbench import Workbench
+
+DRAW = 20.0  # microseconds
+BATCH, SETTLE = 10_000, 100.0  # decisions, and milliseconds
+ALLOCATION = {"mar": 1.0, "mnar": 60.0, "both-mnar": 300.0}  # milliseconds, 10 arms
+STATUS = 2.0  # seconds
+
+
+def section(bench: Workbench) -> list[str]:
+    repeats = bench.size(9, 2)
+    draw = bench.measured(draw_seconds, STORES, number=bench.size(5000, 100), repeats=repeats)
+    batch = bench.size(BATCH, 100)
+    settle = bench.measured(settle_seconds, STORES, decisions=batch, repeats=repeats)
+    rows = [
+        duration_row("draw an arm and make its id and Decision, microseconds", draw, 1e6, DRAW),
+        duration_row(
+            f"count {batch:,} settled decisions and allocate, `mar`, milliseconds", settle, 1e3, SETTLE
+        ),
+    ]
+    for assumption, target in ALLOCATION.items():
+        parts = STORES | assumption_modules(assumption)
+        found = bench.measured(allocation_seconds, parts, assumption=assumption, repeats=bench.size(9, 1))
+        rows.append(duration_row(f"allocation, 10 arms, `{assumption}`, milliseconds", found, 1e3, target))
+    decisions = bench.size(20_000, 400)
+    status = bench.measured(status_seconds, STORES, decisions=decisions, repeats=bench.size(5, 1))
+    rows.append(
+        duration_row(f"status with calibration, {decisions:,} decisions, `mar`, seconds", status, 1.0, STATUS)
+    )
+    command = bench.measured(command_seconds, STORES | {"truant.cli"}, repeats=repeats)
+    ratio, low, high = ratios(command["truant ask"], command["python"])
+    ask, python = (1e3 * float(np.median(times)) for times in command.values())
+    return [
+        "## Live experiments: parts",
+        "Warm, in one process; CPU time, but for the status, of which it is wall time. Counting and allocating a batch "
+        "is `counting.add_rows`, `counting.total_counts` and `allocation.probabilities`, on rows that were read from a "
+        "store before. Status is made anew each time, with intervals calibrated by replaying the policy.",
+        table(("what", "median", "quartiles", "target"), rows),
+        f"The command `truant ask`, which does not import numba, takes {ask:.0f} ms: {short(ratio)} times the "
+        f"{python:.0f} ms of `python -c pass` (quartiles {short(low)} to {short(high)}).",
+    ]
+
+
+def duration_row(name: str, times: list[float], scale: float, target: float) -> list[str]:
+    """Median and quartiles in a unit, and whether the target is met."""
+    middle, low, high = (scale * float(value) for value in np.quantile(times, [0.5, 0.25, 0.75]))
+    return [name, f"{middle:.2f}", f"{low:.2f} to {high:.2f}", judged(middle, target)]
+
+
+def draw_seconds(number: int, repeats: int) -> list[float]:
+    """CPU seconds for a decision without the store."""
+    live = experiment("sqlite://")
+    state, rng, now = live.state, live.rng, live.now()
+
+    def drawn() -> None:
+        for i in range(number):
+            state.decision(state.drawn(rng), (1_000_000 + i, now, now))
+
+    return [time / number for time in cpu_seconds(drawn, repeats)]
+
+
+def settle_seconds(decisions: int, repeats: int) -> list[float]:
+    """CPU seconds to count a batch of settled decisions and to make the next allocation."""
+    live = run_for_days(decisions, days=1)
+    rows, shares = live.store.read(
+        lambda transaction: (
+            list(statements.settled_rows(transaction, live.number)),
+            {one.version: one.probabilities for one in statements.allocations(transaction, live.number)},
+        )
+    )
+    if len(rows) != decisions:
+        raise RuntimeError(f"{decisions} decisions should be settled, not {len(rows)}.")
+    configuration = live.configuration
+
+    def settled() -> None:
+        cells: counting.Cells = {}
+        counting.add_rows(cells, rows, [], configuration, shares)
+        probabilities(configuration, counting.total_counts(cells, configuration), None, 10, warming_up=False)
+
+    return cpu_seconds(settled, repeats)
+
+
+def allocation_seconds(assumption: str, repeats: int) -> list[float]:
+    """CPU seconds for the allocation of ten arms with a thousand pulls each."""
+    world = make(assumption, seed=1)
+    setting, pulls = world.setting, 1000
+    arms = setting.arms
+    pulled = np.random.default_rng(1).integers(arms, size=pulls * arms)
+    configuration = configure(
+        arms=[f"arm {i}" for i in range(arms)],
+        mediator_levels=[f"level {i}" for i in range(setting.mediators)],
+        levels=None if setting.levels is None else list(setting.levels),
+        range=(setting.low, setting.high) if setting.levels is None else None,
+        assume=assumption,
+        window="7d",
+        horizon=100_000,
+    )
+    counts = Counts.fold(setting, pulled, *world.pulls(pulled, seed=1))
+
+    def allocated() -> None:
+        probabilities(configuration, counts, None, 10, warming_up=False)
+
+    return cpu_seconds(allocated, repeats)
+
+
+def status_seconds(decisions: int, repeats: int) -> list[float]:
+    """Wall seconds for a status with calibration; the first one, which compiles, is not counted."""
+    live = run_for_days(decisions, days=20)
+
+    def status() -> None:
+        live.cached.clear()
+        if live.status().analysis.collection.intervals["mar"].method != REPLAYED:
+            raise RuntimeError("The status was not calibrated.")
+
+    return in_turns({"status": status}, repeats)["status"]
+
+
+def command_seconds(repeats: int) -> dict[str, list[float]]:
+    """Wall seconds of `truant ask`, and of a Python that does nothing."""
+    with folder() as place:
+        path = place / "live.db"
+        experiment(sqlite_url(path, "full")).store.close()
+        ask = [str(Path(sys.executable).with_name("truant")), "ask", "mail", "--store", str(path)]
+        works = {"truant ask": ask, "python": [sys.executable, "-c", "pass"]}
+
+        def run(command: list[str]) -> float:
+            return seconds(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL))
+
+        turns = [[run(command) for command in works.values()] for _ in range(repeats + 1)][1:]
+    return {name: [turn[i] for turn in turns] for i, name in enumerate(works)}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from research.markdown import table
 from research.sources import assumption_modules
-from research.speed.in_turns import cpu_seconds, in_turns, ratios, seconds, short
+from research.speed.fresh import cpu_seconds as process_seconds
+from research.speed.in_turns import cpu_seconds, in_turns, ratios, short
 from research.speed.live import STORES
 from research.speed.live_store import experiment, folder, run_for_days, sqlite_url
 from research.speed.targets import judged
@@ -53,16 +54,17 @@ def section(bench: Workbench) -> list[str]:
         duration_row(f"status with calibration, {decisions:,} decisions, `mar`, seconds", status, 1.0, STATUS)
     )
     command = bench.measured(command_seconds, STORES | {"truant.cli"}, repeats=repeats)
-    ratio, low, high = ratios(command["truant ask"], command["python"])
-    ask, python = (1e3 * float(np.median(times)) for times in command.values())
     return [
         "## Live experiments: parts",
         "Warm, in one process; CPU time, but for the status, of which it is wall time. Counting and allocating a batch "
         "is `counting.add_rows`, `counting.total_counts` and `allocation.probabilities`, on rows that were read from a "
         "store before. Status is made anew each time, with intervals calibrated by replaying the policy.",
         table(("what", "median", "quartiles", "target"), rows),
-        f"The command `truant ask`, which does not import numba, takes {ask:.0f} ms: {short(ratio)} times the "
-        f"{python:.0f} ms of `python -c pass` (quartiles {short(low)} to {short(high)}).",
+        "The command `truant ask`, which does not import numba, beside a Python that does nothing; milliseconds:",
+        table(
+            ("time", "`truant ask`", "`python -c pass`", "ratio", "quartiles"),
+            [command_row(kind, *times) for kind, times in command.items()],
+        ),
     ]
 
 
@@ -140,16 +142,25 @@ def status_seconds(decisions: int, repeats: int) -> list[float]:
     return in_turns({"status": status}, repeats)["status"]
 
 
-def command_seconds(repeats: int) -> dict[str, list[float]]:
-    """Wall seconds of `truant ask`, and of a Python that does nothing."""
+def command_row(kind: str, ask: list[float], python: list[float]) -> list[str]:
+    """Median milliseconds of the command and of a Python that does nothing, and their ratio."""
+    ratio, low, high = ratios(ask, python)
+    cells = [f"{1e3 * float(np.median(times)):.0f}" for times in (ask, python)]
+    return [kind, *cells, short(ratio), f"{short(low)} to {short(high)}"]
+
+
+def command_seconds(repeats: int) -> dict[str, list[list[float]]]:
+    """Wall and CPU seconds of `truant ask`, and of a Python that does nothing, in turns."""
     with folder() as place:
         path = place / "live.db"
         experiment(sqlite_url(path, "full")).store.close()
         ask = [str(Path(sys.executable).with_name("truant")), "ask", "mail", "--store", str(path)]
-        works = {"truant ask": ask, "python": [sys.executable, "-c", "pass"]}
+        turns = [[both_times(ask), both_times([sys.executable, "-c", "pass"])] for _ in range(repeats + 1)]
+    return {kind: [[turn[i][kind] for turn in turns[1:]] for i in (0, 1)] for kind in ("wall", "CPU")}
 
-        def run(command: list[str]) -> float:
-            return seconds(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL))
 
-        turns = [[run(command) for command in works.values()] for _ in range(repeats + 1)][1:]
-    return {name: [turn[i] for turn in turns] for i, name in enumerate(works)}
+def both_times(command: list[str]) -> dict[str, float]:
+    """Wall and CPU seconds of a process."""
+    start = time.perf_counter()
+    cpu = process_seconds(command)
+    return {"wall": time.perf_counter() - start, "CPU": cpu}

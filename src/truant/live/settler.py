@@ -11,7 +11,7 @@ from truant.live.store import Transaction, statements
 
 if TYPE_CHECKING:
     from truant.live.counting import Cells
-    from truant.live.experiment import Experiment
+    from truant.live.decisions import Decisions
 
 
 class Settler:
@@ -28,7 +28,7 @@ class Settler:
         self._cells: Cells = {}
         self._version = -1
 
-    def settle_if_due(self, experiment: Experiment, force: bool = False) -> None:
+    def settle_if_due(self, experiment: Decisions, force: bool = False) -> None:
         """Settle what is due, looking at most once in an interval; a thread that does it already is not waited for."""
         now = experiment.now()
         early = self._last <= now < self._next  # a clock that jumped back does not stop it
@@ -43,7 +43,7 @@ class Settler:
         finally:
             self._lock.release()
 
-    def settle(self, experiment: Experiment, now: int) -> int:
+    def settle(self, experiment: Decisions, now: int) -> int:
         """Settle everything that was due by then; gives the number of decisions."""
         with self._free():
             return self._settle(experiment, now, wait=True)
@@ -53,7 +53,7 @@ class Settler:
             self._process, self._lock = os.getpid(), threading.Lock()
         return self._lock
 
-    def _is_due(self, experiment: Experiment, now: int) -> bool:
+    def _is_due(self, experiment: Decisions, now: int) -> bool:
         """Whether there is something to settle or to allocate."""
         number = experiment.number
 
@@ -73,7 +73,7 @@ class Settler:
         counts_pending = allocation.pending is not None
         return (due is not None and due <= now) or other or behind or over or counts_pending
 
-    def _settle(self, experiment: Experiment, now: int, wait: bool) -> int:
+    def _settle(self, experiment: Decisions, now: int, wait: bool) -> int:
         from truant.live.administration import allocate_if_due
         from truant.live.settle import close_batch
 

@@ -1,0 +1,266 @@
+"""The decisions of an experiment: ask which arm to use, tell what came of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from truant.errors import Gone, InvalidValue, TruantError, Unavailable
+from truant.live.asking import State, ask_in, ask_one, hashed
+from truant.live.configuration import Configuration
+from truant.live.decision import NOT_GIVEN, Decision, Told, decision_of
+from truant.live.settler import Settler
+from truant.live.store import Store, Transaction, statements
+from truant.live.telling import (
+    Prepared,
+    correct_one,
+    forget_key,
+    place_of,
+    prepared,
+    prepared_from,
+    tell_one,
+    withdraw_one,
+)
+from truant.live.times import Clock
+from truant.text import quoted
+
+MOST_ASKED = 100_000  # decisions of one call
+
+
+class Decisions:
+    """An experiment that is open: what asking and telling need of it.
+
+    Parameters
+    ----------
+    store, state, secret : where it is kept, as it was when last looked at, and the store's secret.
+    clock, rng : the time in microseconds, and where draws come from.
+    settles : asks and tells close windows that are over.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        state: State,
+        secret: bytes,
+        clock: Clock,
+        rng: random.Random,
+        settles: bool = True,
+    ) -> None:
+        self._store, self._state, self._secret = store, state, secret
+        self._clock, self._random = clock, rng
+        self._settler = Settler(settles)
+        self.cached: dict[Any, Any] = {}  # the last analysis, by version of the counts
+
+    @property
+    def name(self) -> str:
+        """The name by which it is found."""
+        return self._state.head.name
+
+    @property
+    def number(self) -> int:
+        """Its number in the store."""
+        return self._state.head.id
+
+    @property
+    def store(self) -> Store:
+        """Where it is kept."""
+        return self._store
+
+    @property
+    def state(self) -> State:
+        """The experiment as it was when last looked at."""
+        return self._state
+
+    @property
+    def configuration(self) -> Configuration:
+        """What holds now, as the store says."""
+        return self.refresh().configuration
+
+    def ask(self, n: int | None = None, *, key: str | None = None, keys: Sequence[str] | None = None) -> Any:
+        """Which arm to use: a Decision; with `n` or `keys`, a list of them.
+
+        Parameters
+        ----------
+        n : number of decisions.
+        key : of a customer, patient or visit: the same key gets the same decision.
+        keys : several of them, of which each gets its decision.
+        """
+        wanted = self._wanted(n, key, keys)
+        one = n is None and keys is None
+        try:
+            self._settler.settle_if_due(self)
+            # the state is taken over only once what it was read with is kept
+            decisions, self._state = self._store.write(lambda transaction: self._ask_in(transaction, wanted))
+        except (Gone, Unavailable):
+            fallback = self._state.configuration.fallback
+            if fallback is None:
+                raise
+            decisions = [Decision(None, fallback, None, None, None, fallback=True) for _ in wanted]
+        return decisions[0] if one else decisions
+
+    def _ask_in(self, transaction: Transaction, wanted: Sequence[str | None]) -> tuple[list[Decision], State]:
+        if len(wanted) == 1:
+            decision, state = ask_one(transaction, self._state, self._random, self._clock(), wanted[0])
+            return [decision], state
+        with transaction.all_or_none():
+            return ask_in(transaction, self._state, self._random, self._clock(), wanted)
+
+    def _wanted(self, n: int | None, key: object, keys: object) -> list[str | None]:
+        if n is None and keys is None:
+            return [None if key is None else self.hashed_key(key)]
+        if sum(value is not None for value in (n, key, keys)) > 1:
+            raise InvalidValue("Give one of n, key and keys.")
+        if keys is not None:
+            if isinstance(keys, str | bytes) or not isinstance(keys, Sequence):
+                raise InvalidValue(f"keys must be a list of keys, got {quoted(keys)}.")
+            return [self.hashed_key(one) for one in keys]
+        if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= MOST_ASKED:
+            raise InvalidValue(f"n must be a whole number from 1 to {MOST_ASKED:,}, got {quoted(n)}.")
+        return [None] * n
+
+    def lookup(self, key: str) -> Decision | None:
+        """The decision that a key has; None if it has none. Nobody enters the experiment by this."""
+        hashed_key, state = self.hashed_key(key), self._state
+        row = self._store.read(
+            lambda transaction: statements.decision_by_key(transaction, self.number, hashed_key)
+        )
+        if row is None:
+            return None
+        arms = state.configuration.arms
+        return decision_of(row, arms if row.arm < len(arms) else self.configuration.arms, repeated=True)
+
+    def tell(
+        self,
+        id: str | None = None,
+        *,
+        key: str | None = None,
+        mediator: Any = NOT_GIVEN,
+        outcome: Any = NOT_GIVEN,
+        at: datetime | str | None = None,
+        followed_up: bool = False,
+    ) -> Told:
+        """What came of a decision: its mediator, its outcome, or both, in any order; the same again changes nothing.
+
+        Parameters
+        ----------
+        id, key : which decision: the id that ask gave, or the key that it was asked for.
+        mediator, outcome : what is known; None says that it is known to be missing.
+        at : when it happened; now unless given. Before the deadline it counts, later it is kept and not counted.
+        followed_up : the outcome is the answer to a follow-up of `follow_up`; None says that it failed.
+        """
+        place = place_of(id, key, self.hashed_key)
+        told = prepared(self._state.configuration, place, mediator, outcome, at, followed_up)
+        result = self._store.write(lambda transaction: self._tell_in(transaction, told))
+        self._settler.settle_if_due(self)
+        return result
+
+    def tell_many(self, tells: Iterable[Mapping[str, Any]]) -> list[Told | TruantError]:
+        """Many tells in one transaction; each has the fields of `tell`. A refusal stands in the place of its tell."""
+        found: list[Any] = []
+        for values in tells:
+            try:
+                if not isinstance(values, Mapping):
+                    raise InvalidValue(
+                        f"A tell must be a mapping such as {{'id': ..., 'outcome': 1}}, got {quoted(values)}."
+                    )
+                found.append(self._prepared(values))
+            except TruantError as error:
+                found.append(error)
+
+        # in the order of decisions: two processes that tell of the same ones cannot wait for each other
+        order = sorted(range(len(found)), key=lambda i: _place_in_order(found[i]))
+
+        def operation(transaction: Transaction) -> list[Told | TruantError]:
+            verdicts = {i: self._verdict(transaction, found[i]) for i in order}
+            return [verdicts[i] for i in range(len(found))]
+
+        results = self._store.write(operation)
+        self._settler.settle_if_due(self)
+        return results
+
+    def _verdict(self, transaction: Transaction, tell: Prepared | TruantError) -> Told | TruantError:
+        if isinstance(tell, TruantError):
+            return tell
+        try:
+            return self._tell_in(transaction, tell)
+        except TruantError as error:
+            return error
+
+    def _tell_in(self, transaction: Transaction, tell: Prepared) -> Told:
+        return tell_one(self._store, transaction, self.number, self._state.configuration, tell, self._clock())
+
+    def _prepared(self, values: Mapping[str, Any]) -> Prepared:
+        place = place_of(values.get("id"), values.get("key"), self.hashed_key)
+        return prepared_from(self._state.configuration, place, values)
+
+    def correct(
+        self,
+        id: str | None = None,
+        *,
+        key: str | None = None,
+        mediator: Any = NOT_GIVEN,
+        outcome: Any = NOT_GIVEN,
+        at: datetime | str | None = None,
+        followed_up: bool = False,
+        actor: str | None = None,
+        why: str | None = None,
+    ) -> None:
+        """Replace what was told of a decision, also of one that is counted already; an event keeps the old values."""
+        place = place_of(id, key, self.hashed_key)
+        change = prepared(self._state.configuration, place, mediator, outcome, at, followed_up)
+        self._store.write(
+            lambda transaction: correct_one(
+                self._store, transaction, self.number, change, self._clock(), actor, why
+            )
+        )
+
+    def withdraw(
+        self,
+        id: str | None = None,
+        *,
+        key: str | None = None,
+        actor: str | None = None,
+        why: str | None = None,
+    ) -> None:
+        """Take a decision out, as when a patient withdraws consent: its outcome is removed and counts as missing."""
+        place = place_of(id, key, self.hashed_key)
+        self._store.write(
+            lambda transaction: withdraw_one(
+                self._store, transaction, self.number, place, self._clock(), actor, why
+            )
+        )
+
+    def forget(self, key: str, *, actor: str | None = None, why: str | None = None) -> bool:
+        """Remove a key; its decision stays, and nobody can tell whose it was. False if no decision has the key."""
+        own = self.hashed_key(key)
+        found = self._store.write(
+            lambda transaction: forget_key(transaction, self.number, own, self._clock(), actor, why)
+        )
+        return bool(found)
+
+    def refresh(self) -> State:
+        """Read the experiment from the store again."""
+        before = self._state
+        self._state = self._store.read(lambda transaction: State.read(transaction, self.number, before))
+        return self._state
+
+    def now(self) -> int:
+        """The time by its clock, in microseconds."""
+        return self._clock()
+
+    def hashed_key(self, key: object) -> str:
+        """A key as the store keeps it."""
+        return hashed(self._secret, key)
+
+    @property
+    def rng(self) -> random.Random:
+        """Where draws come from."""
+        return self._random
+
+
+def _place_in_order(tell: Prepared | TruantError) -> tuple[int, str]:
+    if isinstance(tell, TruantError):
+        return 0, ""
+    return tell.place.number or 0, tell.place.key or ""

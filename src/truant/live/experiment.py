@@ -190,7 +190,7 @@ class Experiment(Decisions):
             are wider), or, unless given, where that takes a second or two.
         progress : show a progress bar while the policy is replayed.
         """
-        from truant.live.status import status_of
+        from truant.live.status_making import status_of
 
         self._settler.settle_if_due(self, force=True)
         return status_of(self, calibrate, progress)

@@ -4,34 +4,22 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.console import Console, ConsoleOptions, RenderResult
 
-from truant.analysis import Analysis, Labels
-from truant.analysis.late_arrivals import LateTest, late_tests
-from truant.analysis.share_test import ShareTest, share_test
+from truant.analysis import Analysis
+from truant.analysis.late_arrivals import LateTest
+from truant.analysis.share_test import ShareTest
 from truant.analysis.words import verdict_sentence
 from truant.documents import document
-from truant.live import counting
-from truant.live.configuration import Configuration
-from truant.live.course import AllocationPoint, allocation_course, course_by_day
+from truant.live.course import AllocationPoint
 from truant.live.status_words import status_sentences
-from truant.live.store import Transaction, statements
-from truant.live.store.statements import Head
-from truant.live.times import shown
-from truant.setting import Setting
 
 if TYPE_CHECKING:
-    from truant.counts import Counts
-    from truant.live.experiment import Experiment
-
-LAST_PART = 2  # bins at the end of the window: its last tenth
-ENOUGH_ARRIVED = 50
+    pass
 
 
 @dataclass(frozen=True)
@@ -155,241 +143,6 @@ def shown_words(status: Status) -> str:
         f"{status.decisions:,} decisions, {status.settled:,} settled ({status.observed:,} with an outcome), "
         f"{status.pending:,} pending"
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Read:
-    """What status is made from, read in one state of the store."""
-
-    head: Head
-    configuration: Configuration
-    cells: counting.Cells
-    pending: list[int]
-    waiting: list[int]  # pending decisions of the holdout
-    late: list[tuple[int, int | None, float]]
-    follow_ups: dict[str, int]
-    points: list[AllocationPoint]
-    shares: list[float]
-    next_due: int | None
-    disturbed: str | None  # why the policy cannot be replayed
-
-    @classmethod
-    def of(cls, transaction: Transaction, experiment: int) -> _Read:
-        head = statements.head_of(transaction, experiment)
-        configuration = Configuration.from_json(
-            statements.configuration_text(transaction, experiment, head.revision)
-        )
-        arms = len(configuration.arms)
-        history = [
-            Configuration.from_json(text) for _, _, text in statements.revisions(transaction, experiment)
-        ]
-        imported = bool(statements.events_of_kind(transaction, experiment, "imported"))
-        return cls(
-            head,
-            configuration,
-            statements.day_cells(transaction, experiment),
-            statements.pending_by_arm(transaction, experiment, arms),
-            statements.pending_by_arm(transaction, experiment, arms, holdout=True),
-            statements.late_outcomes(transaction, experiment),
-            statements.follow_up_numbers(transaction, experiment),
-            allocation_course(transaction, experiment, configuration),
-            statements.allocation_of(transaction, experiment, head.allocation).probabilities,
-            statements.first_due(transaction, experiment),
-            _disturbed(history, imported),
-        )
-
-
-def _disturbed(history: Sequence[Configuration], imported: bool) -> str | None:
-    """Why a replay of the policy would not be what happened; None if it would."""
-    now = history[-1]
-    if imported:
-        return "past decisions were imported, which the policy did not make"
-    if any((one.arms, one.retired) != (now.arms, now.retired) for one in history):
-        return "arms were added or retired while it ran"
-    if any((one.policy, one.minimum_share) != (now.policy, now.minimum_share) for one in history):
-        return "the policy was changed while it ran"
-    if now.minimum_share or now.warm_up:
-        return "it has a least share or a warm-up, which a replay does not have"
-    return None
-
-
-def status_of(
-    experiment: Experiment, calibrate: bool | None, progress: Callable[[float], None] | bool | None
-) -> Status:
-    """The status; the analysis is made once for each version of the counts."""
-    from truant.terminal.progress import progress_bar
-
-    read = experiment.store.read(lambda transaction: _Read.of(transaction, experiment.number))
-    now = max(experiment.now(), read.head.clock)
-    counts = counting.total_counts(read.cells, read.configuration)
-    key = (read.head.counts_version, read.head.revision, calibrate)
-    analysis: Analysis | None = experiment.cached.get(key)
-    if analysis is None:
-        with progress_bar("replaying", progress) as show:
-            analysis = _analysis(read, counts, now, calibrate, show)
-        experiment.cached.clear()
-        experiment.cached[key] = analysis
-    return _status(experiment, read, counts, analysis, now)
-
-
-def _analysis(
-    read: _Read, counts: Counts, now: int, calibrate: bool | None, progress: Callable[[float], None]
-) -> Analysis:
-    """The analysis of the arms that have an outcome; of all of them, which says what is missing, if none has."""
-    from truant.analysis.live_analysis import analyze_live
-    from truant.policies import named
-
-    configuration = read.configuration
-    seen = np.flatnonzero(counts.observed + counts.answered > 0)
-    seen = seen if len(seen) else np.arange(len(configuration.arms))
-    arms = [configuration.arms[arm] for arm in seen]
-    decided = int(counts.pulls.sum()) + sum(read.pending)
-    passed = max(now - read.head.created, 1)
-    waited = configuration.window + configuration.grace
-    why_not = read.disturbed
-    if len(arms) < len(configuration.arms):
-        why_not = "not every arm has an outcome yet"
-    return analyze_live(
-        counts.of_arms(seen),
-        replace(configuration.setting(), arms=len(arms)),
-        Labels.of(
-            arms,
-            configuration.mediator_levels or ("all",),
-            mediator_column="mediator" if configuration.mediator_levels else "",
-        ),
-        policy=named(configuration.policy),
-        assumption=configuration.assume,
-        horizon=max(configuration.horizon, decided),
-        delay=min(round(decided * waited / passed), decided),
-        level=configuration.level,
-        tolerance=configuration.tolerance,
-        control=configuration.control if configuration.control in arms else None,
-        calibrate=calibrate,
-        why_not=None if why_not is None else f"The policy cannot be replayed, since {why_not}.",
-        over_time=course_by_day(read.cells, configuration),
-        progress=progress,
-    )
-
-
-def _status(experiment: Experiment, read: _Read, counts: Counts, analysis: Analysis, now: int) -> Status:
-    configuration, head = read.configuration, read.head
-    setting = configuration.setting()
-    tally = counting.total_tally(read.cells, setting.arms)
-    held = counting.total_counts(read.cells, configuration, counting.HOLDOUT)
-    settled = int(counts.pulls.sum() + held.pulls.sum())
-    waiting = sum(read.pending) + sum(read.waiting)
-    arrivals = tuple(int(count) for count in tally["arrivals"])
-    arrived = sum(arrivals)
-    return Status(
-        experiment=head.name,
-        status=head.status,
-        at=shown(now),
-        revision=head.revision,
-        counts_version=head.counts_version,
-        configuration=configuration.summary(),
-        decisions=settled + waiting,
-        pending=waiting,
-        settled=settled,
-        observed=int(counts.observed.sum() + held.observed.sum()),
-        reasons={reason: int(sum(numbers)) for reason, numbers in tally["reasons"].items()},
-        late=len(read.late),
-        next_close=None if read.next_due is None else shown(read.next_due),
-        learning=experiment.learning_sentence,
-        arms=tuple(_arms(read, counts, held, tally, analysis)),
-        follow_ups=read.follow_ups,
-        holdout=_holdout(configuration, held, counts),
-        share_tests={
-            name: share_test(tally[name][0], tally[name][1], tally[name][2], configuration.arms)
-            for name in counting.SHARES
-            if sum(tally[name][0])
-        },
-        late_tests=tuple(late_tests(counts, _late_counts(read, setting), setting, configuration.assume)),
-        arrivals=arrivals,
-        last_arrivals=sum(arrivals[-LAST_PART:]) / arrived if arrived >= ENOUGH_ARRIVED else None,
-        allocations=tuple(read.points),
-        stopping=_stopping(configuration, analysis),
-        analysis=analysis,
-    )
-
-
-def _arms(
-    read: _Read, counts: Counts, held: Counts, tally: dict[str, Any], analysis: Analysis
-) -> list[ArmStatus]:
-    configuration = read.configuration
-    pulls, observed = counts.pulls + held.pulls, counts.observed + held.observed
-    late = np.bincount([arm for arm, _, _ in read.late], minlength=len(configuration.arms))
-    analysed = {arm.arm: arm.estimates for arm in analysis.arms}
-    found = []
-    for number, arm in enumerate(configuration.arms):
-        estimate = analysed.get(arm, {}).get(configuration.assume)
-        pending = read.pending[number] + read.waiting[number]
-        settled = int(pulls[number])
-        found.append(
-            ArmStatus(
-                arm=arm,
-                active=configuration.active[number],
-                share=read.shares[number],
-                asked=settled + pending,
-                pending=pending,
-                settled=settled,
-                observed=int(observed[number]),
-                missing=settled - int(observed[number]),
-                withdrawn=int(tally["reasons"]["withdrawn"][number]),
-                late=int(late[number]),
-                mean=None if estimate is None else estimate.mean,
-                low=None if estimate is None else estimate.low,
-                high=None if estimate is None else estimate.high,
-                probability_best=None if estimate is None else estimate.probability_best,
-            )
-        )
-    return found
-
-
-def _late_counts(read: _Read, setting: Setting) -> Counts:
-    """Late outcomes by arm and by the mediator as it was known in the window."""
-    from truant.counts import Counts
-
-    counts = Counts.empty(setting)
-    if read.late:
-        arms, mediators, outcomes = zip(*read.late, strict=True)
-        codes = [0 if setting.mediators == 1 else -1 if one is None else one for one in mediators]
-        counts.extend(list(arms), codes, np.array(outcomes, np.float64))
-    return counts
-
-
-def _holdout(configuration: Configuration, held: Counts, counts: Counts) -> Holdout | None:
-    if not configuration.holdout and not held.pulls.sum():
-        return None
-
-    def mean(one: Counts) -> float | None:
-        observed = int(one.observed.sum())
-        return float(one.real().table[..., 2].sum()) / observed + one.centre if observed else None
-
-    return Holdout(int(held.pulls.sum()), int(held.observed.sum()), mean(held), mean(counts))
-
-
-def _stopping(configuration: Configuration, analysis: Analysis) -> Stopping | None:
-    """Whether the stop rule is met, under the experiment's own assumption."""
-    if configuration.stop_loss is None and configuration.stop_level is None:
-        return None
-    name = configuration.assume
-    parts, met = [], []
-    if configuration.stop_loss is not None:
-        loss = analysis.expected_loss.get(name, math.inf)
-        parts.append(f"expected loss at most {configuration.stop_loss:g} (now {loss:.3g})")
-        met.append(loss <= configuration.stop_loss)
-    if configuration.stop_level is not None:
-        chance = max(
-            (arm.estimates[name].probability_best for arm in analysis.arms if name in arm.estimates),
-            default=0.0,
-        )
-        chance = 0.0 if math.isnan(chance) else chance
-        parts.append(f"probability of being best at least {configuration.stop_level:g} (now {chance:.3g})")
-        met.append(chance >= configuration.stop_level)
-    rule = " and ".join(parts)
-    done = all(met)
-    words = "is met: the experiment may stop" if done else "is not met yet"
-    return Stopping(rule, done, f"The stop rule ({rule}) {words}.")
 
 
 def _finite(value: Any) -> Any:

@@ -9,6 +9,7 @@ import stat
 import sys
 import tempfile
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -446,6 +447,35 @@ def test_a_clock_that_jumps_back_does_not_open_a_window_again(create, clock):
     assert experiment.tell(key="anna", outcome=1).verdict == "late"
     assert by_key.id == experiment.lookup("anna").id
     assert experiment.ask().asked >= by_id.deadline
+
+
+@pytest.mark.parametrize("settle", ["at_close", "on_arrival"])
+@pytest.mark.parametrize("by", ["id", "key"])
+def test_the_deadline_is_sharp(create, clock, settle, by):
+    """What happens a microsecond before it counts, what happens at it does not; told within the grace, or never."""
+    experiment = create(window="1h", grace="1h", settle=settle)
+    decisions = [experiment.ask(key=f"{i}") for i in range(4)]
+    names = [{"id": decision.id} if by == "id" else {"key": f"{i}"} for i, decision in enumerate(decisions)]
+    deadline, sooner = decisions[0].deadline, decisions[0].deadline - timedelta(microseconds=1)
+    clock.advance("1h")
+    clock.advance(-1)
+    assert experiment.tell(**names[0], outcome=1).verdict == "accepted"
+    clock.advance(1)
+    assert experiment.tell(**names[1], outcome=1).verdict == "late"
+    clock.advance("1h")
+    clock.advance(-1)
+    assert experiment.tell(**names[2], outcome=1, at=deadline).verdict == "late"
+    assert experiment.tell(**names[3], outcome=1, at=sooner).verdict == "accepted"
+    clock.advance(1)
+    experiment.close_windows()
+    assert [row.outcome for row in rows(experiment)] == [1, None, None, 1]
+
+
+def test_a_tell_at_the_end_of_the_grace_is_late(create, clock):
+    experiment = create(window="1h", grace="1h")
+    decision = experiment.ask()
+    clock.advance("2h")
+    assert experiment.tell(decision.id, outcome=1, at=decision.asked).verdict == "late"
 
 
 def test_a_clock_that_jumps_back_refuses_nobody(create, clock):

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from truant.errors import Conflict, Unavailable
+from truant.live.store import group_commit
 from truant.live.store.opening import open_store
 
 
@@ -159,6 +160,32 @@ def _after(store, length, names):
     while len(store._group._queue) < length:
         time.sleep(0.001)
     return [thread.finished() for thread in [Thread(lambda n=n: store.write(inserted(n))) for n in names]]
+
+
+class InterruptedAtLast(threading.Event):
+    """As when Ctrl-C comes just after the thread was woken."""
+
+    def wait(self, timeout=None):
+        super().wait(timeout)
+        raise KeyboardInterrupt
+
+
+def test_a_waiter_that_is_interrupted_when_it_shall_lead_hands_over(store, monkeypatch):
+    class Waiting(group_commit._Waiting):
+        def __init__(self, operation):
+            super().__init__(operation)
+            self.woken = InterruptedAtLast()
+
+    with held(store):
+        with monkeypatch.context() as patch:
+            patch.setattr(group_commit, "_Waiting", Waiting)
+            [interrupted] = queued(store, [inserted("interrupted")])
+        following = Thread(lambda: store.write(inserted("following")))
+        while len(store._group._queue) < 2:
+            time.sleep(0.001)
+    assert isinstance(interrupted.finished(), KeyboardInterrupt)
+    assert following.finished() == "following"
+    assert "interrupted" not in names_of(store)
 
 
 def test_a_leader_that_is_interrupted_hands_over(store, interrupted_soon):

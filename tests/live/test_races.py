@@ -1,6 +1,8 @@
 """Two openings of an experiment that do contrary things at the same moment."""
 
 import contextlib
+import sqlite3
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -9,7 +11,8 @@ from tests.live.counted import assert_sound, folded, kept, rows
 from truant.errors import Gone
 from truant.live import counting
 from truant.live.allocation import Snapshot
-from truant.live.store import statements
+from truant.live.store import sqlite, statements
+from truant.live.store.opening import open_store
 
 
 @pytest.fixture
@@ -84,6 +87,7 @@ def test_a_pause_in_the_midst_of_a_list_leaves_none_of_it(create, reopened, mean
 def test_an_allocation_that_was_not_kept_is_not_drawn_from(create, reopened):
     """Reading what a transaction wrote that is undone later must not leave a trace."""
     experiment, other = create(arms=("a", "b")), reopened()
+    experiment.ask()  # looks at the store, and then not again for a while
 
     class Undone(Exception):
         pass
@@ -130,3 +134,52 @@ def test_changes_at_once_are_all_made(create, reopened):
     assert both[0].state.head.revision == 9
     both[0].ask(20)
     assert_sound(both[1])
+
+
+def test_a_transaction_that_the_database_gives_up_is_made_again(postgres_url):
+    """Two that wait for each other: PostgreSQL ends one of them, and its caller does not notice."""
+    stores = open_store(postgres_url), open_store(postgres_url)
+    stores[0].write(lambda t: t.many("INSERT INTO meta VALUES (?, '0')", [["a"], ["b"]]))
+    both_have_one, attempts = threading.Barrier(2), []
+
+    def swapped(order):
+        def operation(transaction):
+            attempts.append(order)
+            for name in order:
+                transaction.run("UPDATE meta SET value = value || ? WHERE name = ?", [order[0], name])
+                if attempts.count(order) == 1 and name == order[0]:
+                    both_have_one.wait(20)
+            return order
+
+        return operation
+
+    with ThreadPoolExecutor(2) as pool:
+        tasks = [
+            pool.submit(store.write, swapped(order))
+            for store, order in zip(stores, ("ab", "ba"), strict=True)
+        ]
+        assert [task.result(30) for task in tasks] == ["ab", "ba"]
+    assert len(attempts) == 3
+    found = stores[0].read(lambda t: t.rows("SELECT value FROM meta WHERE name IN ('a', 'b')"))
+    assert [sorted(value) for (value,) in found] == [["0", "a", "b"]] * 2
+    for store in stores:
+        store.close()
+
+
+def test_a_new_file_is_waited_for_where_sqlite_does_not(tmp_path):
+    """Switching a file that somebody reads to another journal is refused at once by a connection without patience."""
+    path = tmp_path / "new.db"
+    reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    reader.execute("CREATE TABLE something (word TEXT)")
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM something").fetchall()
+    impatient = sqlite3.connect(path, timeout=0, isolation_level=None)
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        impatient.execute("PRAGMA journal_mode=WAL")
+    later = threading.Timer(0.2, reader.execute, ["ROLLBACK"])
+    later.start()
+    sqlite._use_log(impatient)
+    assert impatient.execute("PRAGMA journal_mode").fetchall() == [("wal",)]
+    later.join()
+    for connection in (reader, impatient):
+        connection.close()

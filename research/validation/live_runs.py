@@ -18,6 +18,7 @@ from truant.worlds.delays import Delay
 from truant.worlds.discrete import DiscreteWorld
 
 MEANS = (0.35, 0.5, 0.65)
+CLOSE_MEANS = (0.45, 0.5, 0.55)  # of which shares change for long
 LEVEL = 0.95
 PLAIN: dict[str, Any] = {
     "assume": "mcar",
@@ -142,9 +143,9 @@ def one_winner(task: tuple[str, str, int, bool]) -> str:
 # Probabilities that were kept
 
 
-def weighted_means(policy: str, decisions: int) -> list[list[float]]:
+def weighted_means(policy: str, decisions: int, run: int) -> list[list[float]]:
     plan = planned(
-        coins(),
+        coins(CLOSE_MEANS),
         policy=policy,
         delay="exponential:2h",
         windows="1d",
@@ -153,13 +154,13 @@ def weighted_means(policy: str, decisions: int) -> list[list[float]]:
         step="6h",
         settings={"minimum_share": 0.02},
     )
-    rehearsed = _driven(plan, 0)
+    rehearsed = _driven(plan, run)
     rows = _rows(rehearsed)
     chosen, kept = np.array([row.arm for row in rows]), np.array([row.probability for row in rows])
     # those that are late or pending, too
     drawn = rehearsed.draws.outcomes[np.arange(len(rows)), chosen]
     found = []
-    for arm in range(len(MEANS)):
+    for arm in range(len(CLOSE_MEANS)):
         terms = np.where(chosen == arm, drawn, 0.0) / kept
         error = float(terms.std(ddof=1) / np.sqrt(len(terms)))
         found.append([float(terms.mean()), error, float(np.mean(chosen == arm))])

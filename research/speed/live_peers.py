@@ -14,6 +14,7 @@ from research.speed.live_store import asked_and_told, experiment, folder, sqlite
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
+    from truant.live.experiment import Experiment
 
 SCRIPT = Path(__file__).with_name("optuna_ask_tell.py")
 TARGET = 200  # times as fast, at durability=process
@@ -24,7 +25,7 @@ def section(bench: Workbench) -> list[str]:
     if not python.exists() or subprocess.run([python, "-c", "import optuna"], capture_output=True).returncode:
         return []
     bench.file(SCRIPT)
-    sizes = {"number": bench.size(1000, 20), "trials": bench.size(100, 2), "repeats": bench.size(5, 2)}
+    sizes = {"number": bench.size(1000, 20), "trials": bench.size(50, 2), "repeats": bench.size(5, 2)}
     found = bench.measured(beside_optuna, STORES, python=str(python), **sizes)
     usual, same = "Optuna as it is", "Optuna with WAL and synchronous=NORMAL"
     rows = [
@@ -49,13 +50,18 @@ def beside_optuna(python: str, number: int, trials: int, repeats: int) -> dict[s
             for name, size in (("process", number), ("full", max(number // 10, 1)))
         }
         for turn in range(repeats + 1):
-            for name, (live, size) in ours.items():
-                took = seconds(lambda: asked_and_told(live, size)) / size  # noqa: B023
-                found[name].append(took)
             command = [python, str(SCRIPT), str(place / f"optuna-{turn}"), str(trials)]
+            before = {name: per_ask(live, size) for name, (live, size) in ours.items()}
             said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-            for name, took in json.loads(said).items():
+            after = {name: per_ask(live, size) for name, (live, size) in ours.items()}
+            both = {name: (before[name] + after[name]) / 2 for name in ours}
+            for name, took in (both | json.loads(said)).items():
                 found[name].append(took)
         for live, _ in ours.values():
             live.store.close()
     return {name: times[1:] for name, times in found.items()}  # the first turn warms up
+
+
+def per_ask(live: Experiment, size: int) -> float:
+    """Seconds for an ask and a tell."""
+    return seconds(lambda: asked_and_told(live, size)) / size

@@ -29,18 +29,19 @@ class SQLiteTransaction(Transaction):
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._cursor = connection.cursor()  # one for all: making one costs as much as a small statement
 
     def rows(self, statement: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
         """All rows that a statement gives."""
-        return self._connection.execute(statement, parameters).fetchall()
+        return self._cursor.execute(statement, parameters).fetchall()
 
     def run(self, statement: str, parameters: Parameters = ()) -> int:
         """Run a statement; the number of rows that it changed."""
-        return self._connection.execute(statement, parameters).rowcount
+        return self._cursor.execute(statement, parameters).rowcount
 
     def many(self, statement: str, rows: Sequence[Parameters]) -> None:
         """Run a statement once for each row of parameters."""
-        self._connection.executemany(statement, rows)
+        self._cursor.executemany(statement, rows)
 
     def stream(self, statement: str, parameters: Parameters = ()) -> Iterator[tuple[Any, ...]]:
         """The rows one after the other."""
@@ -57,8 +58,8 @@ class _Writing(SQLiteTransaction):
         _GATE.enter()
         self._store.memory_lock.acquire()
         try:
-            self._connection = self._store.writer()
-            self._connection.execute("BEGIN IMMEDIATE")
+            super().__init__(self._store.writer())
+            self._cursor.execute("BEGIN IMMEDIATE")
         except BaseException:
             self._leave()
             raise
@@ -68,7 +69,7 @@ class _Writing(SQLiteTransaction):
         kept = False
         try:
             if kind is None:
-                self._connection.execute("COMMIT")
+                self._cursor.execute("COMMIT")
                 kept = True
         finally:
             if not kept:

@@ -124,7 +124,8 @@ def _winners(bench: Workbench) -> tuple[list[str], list[list[str]]]:
         "hours on average, four times as long for the last arm or the highest outcome as for the first or the lowest; "
         "2% of the messages come twice, 1% never, and half of the mediators after their outcome. Share of runs that "
         f"call a clear winner: {runs} runs in the null world, where every arm has the outcomes of one of them, and "
-        f"{fewer} in the world itself. Agrees if at most {1 - LEVEL:.2f} of the null runs do, up to three standard errors.",
+        f"{fewer} in the world itself. Agrees if at most {1 - LEVEL:.2f} of the null runs do, up to three standard "
+        "errors.",
         table(["policy", "delay depends on", "null", "right arm", "wrong arm", "agrees"], rows),
     ]
     return text, rows

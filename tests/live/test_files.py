@@ -1,5 +1,6 @@
 """Export, import, backup and restore; what the doctor finds."""
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -131,3 +132,45 @@ def test_doctor_finds_what_differs(in_memory, damage, finding):
     assert not found.healthy
     assert any(finding in one for one in found.findings), found
     assert not found.summary()["healthy"]
+
+
+def test_an_export_is_imported_as_it_was(in_memory, tmp_path, clock):
+    """Follow-ups stay follow-ups, the holdout stays apart, late outcomes stay late."""
+    settings = {name: value for name, value in MAIL.items() if value is not None}
+    first = Experiment.create(
+        "first", list(ARMS), store="sqlite://", clock=clock, seed=3, holdout=0.3, **settings
+    )
+    run(first, clock, days=6)
+    for one in first.follow_up(n=20):
+        first.tell(one.id, outcome=4.0, followed_up=True)
+    first.close_windows()
+    for ending in ("csv", "parquet"):
+        path = first.export(tmp_path / f"rows.{ending}")
+        second = Experiment.create(
+            f"second-{ending}", list(ARMS), store="sqlite://", clock=clock, seed=3, **settings
+        )
+        second.import_rows(path)
+        before, after = (one.status(calibrate=False) for one in (first, second))
+        assert after.settled == before.settled
+        assert after.late == before.late
+        assert after.holdout.decisions == before.holdout.decisions
+        assert after.follow_ups == before.follow_ups
+        assert np.allclose(after.analysis.counts.table, before.analysis.counts.table)
+        assert np.allclose(after.analysis.counts.followed_up, before.analysis.counts.followed_up)
+        assert second.doctor(allocations=None).healthy
+        with pytest.raises(Conflict, match="decisions of this experiment already"):
+            first.import_rows(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        ("arm,outcom", "Unknown column of 'past.csv': 'outcom'; did you mean 'outcome'"),
+        ("arm,arm", "column 'arm' twice"),
+    ],
+)
+def test_import_refuses_columns_that_it_does_not_know(in_memory, tmp_path, header, sentence):
+    path = tmp_path / "past.csv"
+    path.write_text(f"{header}\nold,1\n")
+    with pytest.raises((InvalidValue, LookupError), match=sentence):
+        in_memory.import_rows(path)

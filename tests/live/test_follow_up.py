@@ -46,7 +46,7 @@ def test_answers_enter_the_counts_once(mails, clock):
     for one in picked[45:55]:
         mails.tell(one.id, outcome=None, followed_up=True)
     status = mails.status(calibrate=False)
-    assert status.follow_ups == {"picked": 60, "answered": 45, "failed": 10, "outstanding": 5}
+    assert status.follow_ups == {"picked": 60, "answered": 45, "failed": 10, "outstanding": 5, "rounds": 1}
     after = status.analysis.counts
     assert np.array_equal(after.table, counts.table)  # they stay missing there
     assert (after.follow_ups.sum(), after.answered.sum()) == (55, 45)

@@ -35,6 +35,7 @@ from truant.setting import FloatArray, Setting, whole_number
 
 # by rows times arms, up to which so many replays are made: about a second of computing on each of two cores
 REPLAYS = ((3_000, 400), (20_000, 300), (300_000, 200), (600_000, 150))
+MOST_ARMS = 20
 SEQUENCES = "so that all intervals are confidence sequences"
 
 
@@ -91,7 +92,9 @@ def analyze_live(
     known = ByLivePolicy(policy, horizon, replays or REPLAYS[-1][1], level, progress, delay, own=assumption)
     reason = why_not
     if reason is None and calibrate is not False:
-        reason = known.why_not(counts, setting) or (_too_slow(known, replays) if calibrate is None else None)
+        reason = known.why_not(counts, setting) or (
+            _too_slow(known, replays, setting.arms) if calibrate is None else None
+        )
         if reason is None:
             try:
                 return analyze_counts(counts, setting, labels, collected=known, **options)
@@ -187,11 +190,13 @@ def _replays(size: int) -> int | None:
     return next((replays for most, replays in REPLAYS if size <= most), None)
 
 
-def _too_slow(known: ByLivePolicy, replays: int | None) -> str | None:
+def _too_slow(known: ByLivePolicy, replays: int | None, arms: int) -> str | None:
     """Why the replays would take longer than a status may, in a sentence; None if they do not."""
     name = known.policy.name
     if isinstance(known.policy.assumption, ByLikelihood):
         return f"Replaying {name}, which fits a likelihood, takes more than a few seconds, {SEQUENCES}."
+    if arms > MOST_ARMS:
+        return f"Replaying {name} with so many arms takes more than a few seconds, {SEQUENCES}."
     if replays is None:
         return f"Replaying {name} for so many decisions takes more than a few seconds, {SEQUENCES}."
     return None

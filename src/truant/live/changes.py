@@ -7,7 +7,7 @@ from typing import Any
 
 from truant.durations import duration_text
 from truant.errors import Conflict, InvalidValue, unknown
-from truant.live.checked import configure, decider_of
+from truant.live.checked import configure, decider_of, least_share
 from truant.live.configuration import Configuration, names_of
 from truant.text import named
 
@@ -52,11 +52,14 @@ def changed(before: Configuration, settings: Mapping[str, Any]) -> Configuration
     outcome: dict[str, Any] = (
         {"levels": before.levels} if before.levels else {"range": (before.low, before.high)}
     )
-    after = configure(
-        arms=before.arms, mediator_levels=before.mediator_levels, **outcome, **(kept | dict(settings))
-    )
+    wanted = kept | dict(settings)
+    least = least_share(wanted.pop("minimum_share"), sum(before.active))  # retired arms need no room
+    after = configure(arms=before.arms, mediator_levels=before.mediator_levels, **outcome, **wanted)
+    for name in ("fallback", "control"):
+        if name in settings and settings[name] in before.retired:
+            raise Conflict(f"Arm {named(settings[name])} is retired; choose another one as {name}.")
     taken = [name for name in CHANGEABLE if name != "split" or name in settings]
-    return before.changed(**{name: getattr(after, name) for name in taken})
+    return before.changed(**{name: getattr(after, name) for name in taken} | {"minimum_share": least})
 
 
 def with_arm(before: Configuration, arm: str) -> Configuration:

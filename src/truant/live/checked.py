@@ -16,6 +16,7 @@ from truant.live.configuration import (
     USUAL_INDEX,
     Configuration,
     class_names,
+    list_of,
     names_of,
     plain_number,
     shares_of,
@@ -72,7 +73,7 @@ def configure(
         window=_positive("window", window),
         grace=duration("grace", grace),
         settle=_one_of("settle", settle, SETTLING),
-        minimum_share=_minimum_share(minimum_share, len(names)),
+        minimum_share=least_share(minimum_share, len(names)),
         warm_up=duration("warm_up", warm_up),
         holdout=_share("holdout", holdout),
         split=None if split is None else shares_of("split", split, names),
@@ -122,7 +123,9 @@ def _outcome(range: tuple[float, float] | None, levels: Sequence[float] | None) 
             "them."
         )
     if levels is not None:
-        setting = Setting(arms=1, levels=tuple(levels))
+        setting = Setting(
+            arms=1, levels=tuple(plain_number("levels", one) for one in list_of("levels", levels))
+        )
     else:
         if not isinstance(range, Sequence) or isinstance(range, str) or len(range) != 2:
             raise InvalidValue(
@@ -133,6 +136,7 @@ def _outcome(range: tuple[float, float] | None, levels: Sequence[float] | None) 
 
 
 def _mediator(levels: Sequence[str], cuts: Sequence[float]) -> dict[str, Any]:
+    levels, cuts = list_of("mediator_levels", levels), list_of("mediator_cuts", cuts)
     if levels and cuts:
         raise InvalidValue("Give mediator_levels or mediator_cuts, not both.")
     if cuts:
@@ -152,7 +156,7 @@ def _assumption_and_policy(assume: str | None, policy: str | None) -> tuple[str,
         raise InvalidValue(
             "Say why outcomes go missing with assume, such as assume='mar'; truant assumptions lists them."
         )
-    if policy is not None and not isinstance(policy, str):
+    if policy is not None and (not isinstance(policy, str) or not policy):
         raise InvalidValue(f"policy must be a name such as 'mar-ucb', got {quoted(policy)}.")
     if assume is None:
         parts = parts_of(Spec.parse(str(policy)))
@@ -172,13 +176,13 @@ def _positive(name: str, value: object) -> int:
 
 
 def _one_of(name: str, value: object, known: Sequence[str]) -> str:
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise unknown(f"value of {name}:", value, known)
     return str(value)
 
 
 def _place(name: str, value: object, arms: tuple[str, ...]) -> int:
-    if value not in arms:
+    if not isinstance(value, str) or value not in arms:
         raise unknown(f"arm as {name}:", value, arms)
     return arms.index(value)
 
@@ -190,7 +194,8 @@ def _share(name: str, value: object) -> float:
     return found
 
 
-def _minimum_share(value: object, arms: int) -> float:
+def least_share(value: object, arms: int) -> float:
+    """The least probability of an arm, which leaves room for all arms."""
     found = _share("minimum_share", value)
     if found * arms > 1:
         raise InvalidValue(f"minimum_share must be at most 1/{arms} for {arms} arms, got {quoted(value)}.")

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ SETTLING = (AT_CLOSE, ON_ARRIVAL)
 HORIZON = 10_000  # decisions that are expected unless said
 USUAL_INDEX = "thompson"  # its probabilities explore while outcomes are late
 LONGEST_NAME = 200
+LONGEST_NOTE = 2000
 PARTS = 10_000  # of a window: how often allocations are made at most
 
 
@@ -180,18 +181,48 @@ def plain_number(name: str, value: object) -> float:
 
 def names_of(what: str, values: object, least: int) -> tuple[str, ...]:
     """Different names, as texts; or raises InvalidValue."""
-    if isinstance(values, str | bytes) or not isinstance(values, Sequence):
-        raise InvalidValue(f"{what} must be a list of names, got {quoted(values)}.")
-    found = tuple(value if isinstance(value, str) else str(value) for value in values)
+    found = tuple(name_of(what, value) for value in list_of(what, values))
     if len(found) < least:
         raise InvalidValue(f"{what} must be at least {least} names, got {quoted(list(found))}.")
-    for name in found:
-        if not name.strip() or len(name) > LONGEST_NAME:
-            raise InvalidValue(f"{what} must be names of 1 to {LONGEST_NAME} characters, got {quoted(name)}.")
     twice = [name for i, name in enumerate(found) if name in found[:i]]
     if twice:
         raise InvalidValue(f"{what} must differ from each other, got {named(twice[0])} twice.")
     return found
+
+
+def name_of(what: str, value: object) -> str:
+    """A text of 1 to 200 characters without spaces around it, or a whole number as one; or raises InvalidValue."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if (
+        not isinstance(value, str)
+        or not 0 < len(value) <= LONGEST_NAME
+        or value != value.strip()
+        or not is_storable(value)
+    ):
+        raise InvalidValue(
+            f"{what} must be texts of 1 to {LONGEST_NAME} characters without spaces around them, got {quoted(value)}."
+        )
+    return value
+
+
+def is_storable(text: str) -> bool:
+    """Whether every store can keep the text: no NUL, no half of a character."""
+    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def list_of(what: str, values: object) -> list[Any]:
+    """Several values, of a list, tuple, array or other series; a single one, or a text, is refused."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InvalidValue(f"{what} must be a list, got {quoted(values)}.")
+    return list(values)
+
+
+def note_of(name: str, value: object) -> str | None:
+    """Who did something, or why: a text or None; or raises InvalidValue."""
+    if value is None or (isinstance(value, str) and len(value) <= LONGEST_NOTE and is_storable(value)):
+        return value
+    raise InvalidValue(f"{name} must be a text of at most {LONGEST_NOTE:,} characters, got {quoted(value)}.")
 
 
 def class_names(cuts: Sequence[float]) -> tuple[str, ...]:
@@ -208,8 +239,11 @@ def shares_of(
         for name in values:
             if name not in arms:
                 raise unknown("arm", name, arms)
-        values = [values.get(arm, math.nan) for arm in arms]
-    found = tuple(plain_number(what, value) for value in values)
+        for arm in arms:
+            if arm not in values:
+                raise InvalidValue(f"{what} must have a share for each arm, and has none for {named(arm)}.")
+        values = [values[arm] for arm in arms]
+    found = tuple(plain_number(what, value) for value in list_of(what, values))
     if len(found) != len(arms) or min(found) <= 0 or abs(sum(found) - 1) > 1e-9:
         raise InvalidValue(
             f"{what} must be {len(arms)} shares above 0 that add up to 1, one for each arm, got {quoted(values)}."

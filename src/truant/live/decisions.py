@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -9,7 +10,7 @@ from typing import Any
 
 from truant.errors import Gone, InvalidValue, TruantError, Unavailable
 from truant.live.asking import State, ask_in, ask_one, hashed
-from truant.live.configuration import Configuration
+from truant.live.configuration import Configuration, list_of, note_of
 from truant.live.decision import NOT_GIVEN, Decision, Told, decision_of
 from truant.live.settler import Settler
 from truant.live.store import Store, Transaction, statements
@@ -27,6 +28,15 @@ from truant.live.times import Clock
 from truant.text import quoted
 
 MOST_ASKED = 100_000  # decisions of one call
+MOST_TOLD = 5_000  # tells of one transaction
+
+
+def _whole(value: object) -> int | None:
+    """A whole number, also one of numpy, which is not imported for it."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
 
 
 class Decisions:
@@ -113,12 +123,14 @@ class Decisions:
         if sum(value is not None for value in (n, key, keys)) > 1:
             raise InvalidValue("Give one of n, key and keys.")
         if keys is not None:
-            if isinstance(keys, str | bytes) or not isinstance(keys, Sequence):
-                raise InvalidValue(f"keys must be a list of keys, got {quoted(keys)}.")
-            return [self.hashed_key(one) for one in keys]
-        if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= MOST_ASKED:
+            wanted = list_of("keys", keys)
+            if len(wanted) > MOST_ASKED:
+                raise InvalidValue(f"keys must be at most {MOST_ASKED:,}, got {len(wanted):,}.")
+            return [self.hashed_key(one) for one in wanted]
+        number = _whole(n)
+        if number is None or not 1 <= number <= MOST_ASKED:
             raise InvalidValue(f"n must be a whole number from 1 to {MOST_ASKED:,}, got {quoted(n)}.")
-        return [None] * n
+        return [None] * number
 
     def lookup(self, key: str) -> Decision | None:
         """The decision that a key has; None if it has none. Nobody enters the experiment by this."""
@@ -157,9 +169,12 @@ class Decisions:
         return result
 
     def tell_many(self, tells: Iterable[Mapping[str, Any]]) -> list[Told | TruantError]:
-        """Many tells in one transaction; each has the fields of `tell`. A refusal stands in the place of its tell."""
+        """Many tells, some thousands to a transaction, so that other processes get their turn.
+
+        Each is a mapping with the fields of `tell`. A refusal stands in the place of its tell.
+        """
         found: list[Any] = []
-        for values in tells:
+        for values in list_of("tells", tells):
             try:
                 if not isinstance(values, Mapping):
                     raise InvalidValue(
@@ -172,13 +187,17 @@ class Decisions:
         # in the order of decisions: two processes that tell of the same ones cannot wait for each other
         order = sorted(range(len(found)), key=lambda i: _place_in_order(found[i]))
 
-        def operation(transaction: Transaction) -> list[Told | TruantError]:
-            verdicts = {i: self._verdict(transaction, found[i]) for i in order}
-            return [verdicts[i] for i in range(len(found))]
-
-        results = self._store.write(operation)
+        verdicts: dict[int, Told | TruantError] = {}
+        for start in range(0, len(order), MOST_TOLD):
+            some = order[start : start + MOST_TOLD]
+            verdicts |= self._store.write(lambda transaction: self._verdicts(transaction, found, some))  # noqa: B023
         self._settler.settle_if_due(self)
-        return results
+        return [verdicts[i] for i in range(len(found))]
+
+    def _verdicts(
+        self, transaction: Transaction, tells: Sequence[Prepared | TruantError], which: Sequence[int]
+    ) -> dict[int, Told | TruantError]:
+        return {i: self._verdict(transaction, tells[i]) for i in which}
 
     def _verdict(self, transaction: Transaction, tell: Prepared | TruantError) -> Told | TruantError:
         if isinstance(tell, TruantError):
@@ -226,6 +245,7 @@ class Decisions:
     ) -> None:
         """Take a decision out, as when a patient withdraws consent: its outcome is removed and counts as missing."""
         place = place_of(id, key, self.hashed_key)
+        actor, why = note_of("actor", actor), note_of("why", why)
         self._store.write(
             lambda transaction: withdraw_one(
                 self._store, transaction, self.number, place, self._clock(), actor, why
@@ -235,6 +255,7 @@ class Decisions:
     def forget(self, key: str, *, actor: str | None = None, why: str | None = None) -> bool:
         """Remove a key; its decision stays, and nobody can tell whose it was. False if no decision has the key."""
         own = self.hashed_key(key)
+        actor, why = note_of("actor", actor), note_of("why", why)
         found = self._store.write(
             lambda transaction: forget_key(transaction, self.number, own, self._clock(), actor, why)
         )

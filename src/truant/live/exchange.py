@@ -9,11 +9,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from truant.errors import Conflict, InvalidValue, TruantError
+from truant.errors import Conflict, InvalidValue, TruantError, unknown
 from truant.files import output_path, written_whole
 from truant.live.asking import HALF_TAG
 from truant.live.configuration import Configuration, plain_number
-from truant.live.decision import TAG_BITS, Row
+from truant.live.decision import TAG_BITS, Row, decoded
 from truant.live.store import Transaction, statements
 from truant.live.times import as_datetime, moment
 from truant.text import named, quoted
@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 
 ENDINGS = (".csv", ".parquet")
 CHUNK = 20_000
-IMPORTED = ("key", "arm", "probability", "asked", "mediator", "outcome")
+IMPORTED = (
+    *("key", "arm", "probability", "asked", "mediator", "outcome", "late_outcome"),
+    *("followed_up", "pick_probability", "holdout"),
+)
+PASSED_OVER = ("id", "deadline", "state", "reason")  # columns of an export that say nothing more
+YES, NO = ("true", "1", "yes"), ("false", "0", "no")
 TEXTS = ("id", "arm", "state", "reason", "mediator")
 NUMBERS = ("probability", "outcome", "late_outcome", "pick_probability")
 FLAGS = ("followed_up", "holdout")
@@ -123,6 +128,8 @@ def import_rows(
     A decision whose window is over counts at once, with its outcome missing where there is none; one whose window is
     still open waits for it like any other.
     """
+    if not isinstance(data, str | os.PathLike):
+        raise InvalidValue(f"Decisions are imported from a .csv or .parquet file, got {quoted(data)}.")
     path = Path(data)
     if path.suffix.lower() not in ENDINGS:
         raise InvalidValue(
@@ -134,9 +141,11 @@ def import_rows(
         raise InvalidValue(f"Cannot read {named(path)}: {error.strerror}.") from None
     digest = hashlib.sha256(content).hexdigest()
     now, configuration = experiment.now(), experiment.configuration
+    lines = list(_lines(path))
+    _refuse_own_decisions(experiment, path, lines)
     rows = [
         _imported_row(experiment, configuration, line, number, now)
-        for number, line in enumerate(_lines(path), start=2)
+        for number, line in enumerate(lines, start=2)
     ]
     if not rows:
         raise InvalidValue(f"{named(path)} has no rows.")
@@ -161,6 +170,24 @@ def import_rows(
     return len(rows)
 
 
+def _refuse_own_decisions(experiment: Experiment, path: Path, lines: Sequence[Mapping[str, Any]]) -> None:
+    """An export of this experiment would count everything twice."""
+    ids = [line["id"] for line in lines if line.get("id") is not None]
+    if not ids:
+        return
+
+    def query(transaction: Transaction) -> bool:
+        return any(
+            statements.decision_by_number(transaction, experiment.number, *decoded(one), "") is not None
+            for one in (ids[0], ids[-1])
+        )
+
+    if experiment.store.read(query):
+        raise Conflict(
+            f"{named(path.name)} holds decisions of this experiment already; importing counts them twice."
+        )
+
+
 def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
     """The rows of the file; blanks are None."""
     import pyarrow as pa
@@ -178,13 +205,23 @@ def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
             table = csv.read_csv(path, convert_options=options)
     except (OSError, pa.ArrowException) as error:
         raise InvalidValue(f"Cannot read {named(path.name)}: {' '.join(str(error).split())}.") from None
-    if "arm" not in table.column_names:
-        raise InvalidValue(
-            f"{named(path.name)} must have a column arm, and may have {', '.join(n for n in IMPORTED if n != 'arm')}; "
-            f"got {', '.join(table.column_names)}."
-        )
+    _check_columns(path, table.column_names)
     for batch in table.to_batches(max_chunksize=CHUNK):
         yield from batch.to_pylist()
+
+
+def _check_columns(path: Path, names: Sequence[str]) -> None:
+    """Refuse a file without arms, with a column twice, or with one that is not known: it may be misspelt."""
+    if "arm" not in names:
+        others = ", ".join(name for name in IMPORTED if name != "arm")
+        raise InvalidValue(
+            f"{named(path.name)} must have a column arm, and may have {others}; got {', '.join(names)}."
+        )
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise InvalidValue(f"{named(path.name)} has the column {named(name)} twice.")
+        if name not in (*IMPORTED, *PASSED_OVER):
+            raise unknown(f"column of {named(path.name)}:", name, IMPORTED)
 
 
 def _imported_row(
@@ -204,22 +241,45 @@ def _checked_row(
     if asked > now:
         raise InvalidValue(f"asked must not be in the future, got {quoted(line['asked'])}.")
     deadline = asked + configuration.window
-    probability = None if line.get("probability") is None else _number("probability", line["probability"])
-    if probability is not None and not 0 < probability <= 1:
-        raise InvalidValue(f"probability must be above 0 and at most 1, got {probability:g}.")
+    probability = _share("probability", line)
     mediator = line.get("mediator")
     if mediator is not None and configuration.mediator_cuts:
         mediator = _number("mediator", mediator)
-    outcome = None if line.get("outcome") is None else _number("outcome", line["outcome"])
-    code, value = configuration.mediator_code(mediator), configuration.outcome_value(outcome)
+    code, value = configuration.mediator_code(mediator), _outcome("outcome", line, configuration)
+    late = _outcome("late_outcome", line, configuration)
+    followed_up = _flag("followed_up", line)
+    if followed_up and deadline + configuration.grace > now:
+        raise InvalidValue("followed_up is of decisions whose window is over.")
+    answer, value = (value, None) if followed_up else (None, value)
     key = None if line.get("key") is None else experiment.hashed_key(line["key"])
     tag = experiment.rng.getrandbits(TAG_BITS) - HALF_TAG
     arm = configuration.arm_number(None if line["arm"] is None else str(line["arm"]))
     due = now if deadline + configuration.grace <= now else deadline + configuration.grace
+    pick = (_share("pick_probability", line) or 1.0) if followed_up else None
     return (
-        *(tag, arm, key, probability, asked, deadline, due),
+        *(tag, arm, key, probability, int(_flag("holdout", line)), asked, deadline, due),
         *(code, None if code is None else asked, value, None if value is None else asked),
+        *(late, None if late is None else deadline, now if followed_up else None, pick),
+        *(answer, now if followed_up else None),
     )
+
+
+def _outcome(name: str, line: Mapping[str, Any], configuration: Configuration) -> float | None:
+    return None if line.get(name) is None else configuration.outcome_value(_number(name, line[name]))
+
+
+def _share(name: str, line: Mapping[str, Any]) -> float | None:
+    found = None if line.get(name) is None else _number(name, line[name])
+    if found is not None and not 0 < found <= 1:
+        raise InvalidValue(f"{name} must be above 0 and at most 1, got {found:g}.")
+    return found
+
+
+def _flag(name: str, line: Mapping[str, Any]) -> bool:
+    text = str(line.get(name) or "no").strip().lower()
+    if text not in (*YES, *NO):
+        raise InvalidValue(f"{name} must be yes or no, got {quoted(line[name])}.")
+    return text in YES
 
 
 def _number(name: str, value: object) -> float:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from truant.errors import Conflict, InvalidValue, unknown
 from truant.live.asking import State
-from truant.live.configuration import LONGEST_NAME, Configuration
+from truant.live.configuration import Configuration, name_of, note_of
 from truant.live.decisions import Decisions
 from truant.live.store import Store, Transaction, statements
 from truant.live.store.opening import closed_on_error, open_store
 from truant.live.store.statements import ENDED, PAUSED, RUNNING
 from truant.live.times import Clock, as_datetime, in_words, moment, system_clock
-from truant.text import named, quoted
+from truant.text import label, named, quoted
 
 if TYPE_CHECKING:
     from truant.live.doctor import Diagnosis
@@ -98,6 +98,7 @@ class Experiment(Decisions):
         from truant.live.checked import configure
 
         _check_name(name)
+        actor, why = note_of("actor", actor), note_of("why", why)
         known = _settings_of(configure)
         for setting in settings:
             if setting not in known:
@@ -146,6 +147,8 @@ class Experiment(Decisions):
             must (or `close_windows`), and asking stays free of what takes time.
         """
         place = open_store(store, create=False)
+
+        _check_name(name)
 
         def query(transaction: Transaction) -> tuple[State, bytes]:
             head = statements.head_named(transaction, name)
@@ -236,7 +239,7 @@ class Experiment(Decisions):
         from truant.live.follow_up import pick
 
         self._settler.settle_if_due(self, force=True)
-        return pick(self, n, budget, actor)
+        return pick(self, n, budget, note_of("actor", actor))
 
     # Changes
 
@@ -255,6 +258,7 @@ class Experiment(Decisions):
     def _set_status(self, status: str, kind: str, actor: str | None, why: str | None) -> None:
         from truant.live.administration import set_status
 
+        actor, why = note_of("actor", actor), note_of("why", why)
         set_status(self._store, self.number, status, kind, self._clock(), actor, why)
         self.refresh()
 
@@ -301,6 +305,7 @@ class Experiment(Decisions):
     ) -> None:
         from truant.live.administration import revise
 
+        actor, why = note_of("actor", actor), note_of("why", why)
         revise(self._store, self.number, kind, change, self._clock(), actor, why, expected)
         self.refresh()
 
@@ -318,7 +323,7 @@ class Experiment(Decisions):
         """Add past decisions from a .csv or .parquet file as `export` writes them; gives how many were added."""
         from truant.live.exchange import import_rows
 
-        return import_rows(self, data, actor, why)
+        return import_rows(self, data, note_of("actor", actor), note_of("why", why))
 
     def doctor(self, *, allocations: int | None = 20) -> Diagnosis:
         """Count everything again from the decisions, and compare with what is kept.
@@ -333,8 +338,8 @@ class Experiment(Decisions):
 
     def __repr__(self) -> str:
         head, configuration = self._state.head, self._state.configuration
-        arms = ", ".join(configuration.arms)
-        return f"<Experiment {head.name!r}: {head.status}, {configuration.policy}, arms {arms}>"
+        arms = ", ".join(map(label, configuration.arms))
+        return f"<Experiment {named(head.name)}: {head.status}, {configuration.policy}, arms {arms}>"
 
 
 def experiments(store: Where = None) -> list[dict[str, Any]]:
@@ -357,11 +362,9 @@ def experiments(store: Where = None) -> list[dict[str, Any]]:
 
 
 def _check_name(name: object) -> None:
-    if not isinstance(name, str) or not name.strip() or name != name.strip() or len(name) > LONGEST_NAME:
-        raise InvalidValue(
-            f"The name of an experiment must be a text of 1 to {LONGEST_NAME} characters without spaces around it, "
-            f"got {quoted(name)}."
-        )
+    if not isinstance(name, str):
+        raise InvalidValue(f"The name of an experiment must be a text, got {quoted(name)}.")
+    name_of("The name of an experiment", name)
 
 
 def _generator(seed: int | None) -> random.Random:

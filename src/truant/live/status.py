@@ -53,7 +53,7 @@ class Stopping:
 
 @dataclass(frozen=True)
 class Holdout:
-    """The decisions of the fixed split, beside those that were learned from; means are of observed outcomes."""
+    """The decisions of the fixed split, beside those that were learned from; means under the assumption."""
 
     decisions: int
     observed: int
@@ -77,6 +77,7 @@ class Status:
     observed: int
     reasons: dict[str, int]  # why outcomes are missing, or that they were taken as absent
     late: int
+    told_late: int  # of these: happened in their window, and were told after it was closed
     next_close: str | None  # when the next window is over
     learning: str  # when learning starts, in a sentence
     arms: tuple[ArmStatus, ...]

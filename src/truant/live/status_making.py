@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from truant import registry
 from truant.analysis import Analysis, Labels
-from truant.analysis.late_arrivals import late_tests
+from truant.analysis.late_arrivals import LateTest, late_tests
 from truant.analysis.share_test import share_test
+from truant.errors import NotIdentified
 from truant.live import counting
-from truant.live.configuration import Configuration
+from truant.live.configuration import AT_CLOSE, Configuration
 from truant.live.course import AllocationPoint, allocation_course, course_by_day
+from truant.live.drift import find_drift, without_clear_winner
 from truant.live.status import ArmStatus, Holdout, Status, Stopping
 from truant.live.store import Transaction, statements
 from truant.live.store.statements import Head
@@ -38,7 +41,7 @@ class _Read:
     cells: counting.Cells
     pending: list[int]
     waiting: list[int]  # pending decisions of the holdout
-    late: list[tuple[int, int | None, float]]
+    late: list[statements.LateOutcome]
     follow_ups: dict[str, int]
     points: list[AllocationPoint]
     shares: list[float]
@@ -98,10 +101,19 @@ def status_of(
     analysis: Analysis | None = experiment.cached.get(key)
     if analysis is None:
         with progress_bar("replaying", progress) as show:
-            analysis = _analysis(read, counts, now, calibrate, show)
+            analysis = _judged(read, _analysis(read, counts, now, calibrate, show))
         experiment.cached.clear()
         experiment.cached[key] = analysis
-    return _status(experiment, read, counts, analysis, now)
+    sequences = analysis
+    if calibrate is not False and _has_stop_rule(read.configuration):
+        sequences = _judged(read, _analysis(read, counts, now, False, lambda share: None))
+    return _status(experiment, read, counts, analysis, sequences, now)
+
+
+def _judged(read: _Read, analysis: Analysis) -> Analysis:
+    """The analysis; without a clear winner where arms are compared on different days."""
+    drift = find_drift(read.cells, read.configuration)
+    return without_clear_winner(analysis, drift) if drift.matters else analysis
 
 
 def _analysis(
@@ -143,7 +155,9 @@ def _analysis(
     )
 
 
-def _status(experiment: Experiment, read: _Read, counts: Counts, analysis: Analysis, now: int) -> Status:
+def _status(
+    experiment: Experiment, read: _Read, counts: Counts, analysis: Analysis, sequences: Analysis, now: int
+) -> Status:
     configuration, head = read.configuration, read.head
     setting = configuration.setting()
     tally = counting.total_tally(read.cells, setting.arms)
@@ -173,13 +187,15 @@ def _status(experiment: Experiment, read: _Read, counts: Counts, analysis: Analy
         share_tests={
             name: share_test(tally[name][0], tally[name][1], tally[name][2], configuration.arms)
             for name in counting.SHARES
-            if sum(tally[name][0])
+            # on arrival, which decisions are settled depends on the arm
+            if sum(tally[name][0]) and configuration.settle == AT_CLOSE
         },
-        late_tests=tuple(late_tests(counts, _late_counts(read, setting), setting, configuration.assume)),
+        late_tests=_late_tests(read, counts, setting),
+        told_late=sum(one.happened_in_time for one in read.late),
         arrivals=arrivals,
         last_arrivals=sum(arrivals[-LAST_PART:]) / arrived if arrived >= ENOUGH_ARRIVED else None,
         allocations=tuple(read.points),
-        stopping=_stopping(configuration, analysis),
+        stopping=_stopping(configuration, sequences),
         analysis=analysis,
     )
 
@@ -189,7 +205,7 @@ def _arms(
 ) -> list[ArmStatus]:
     configuration = read.configuration
     pulls, observed = counts.pulls + held.pulls, counts.observed + held.observed
-    late = np.bincount([arm for arm, _, _ in read.late], minlength=len(configuration.arms))
+    late = np.bincount([one.arm for one in read.late], minlength=len(configuration.arms))
     analysed = {arm.arm: arm.estimates for arm in analysis.arms}
     found = []
     for number, arm in enumerate(configuration.arms):
@@ -217,32 +233,67 @@ def _arms(
     return found
 
 
+def _late_tests(read: _Read, counts: Counts, setting: Setting) -> tuple[LateTest, ...]:
+    """None where an outcome that is absent has a value: a late outcome is no missing one then."""
+    if read.configuration.absent is not None:
+        return ()
+    return tuple(late_tests(counts, _late_counts(read, setting), setting, read.configuration.assume))
+
+
 def _late_counts(read: _Read, setting: Setting) -> Counts:
     """Late outcomes by arm and by the mediator as it was known in the window."""
     from truant.counts import Counts
 
     counts = Counts.empty(setting)
     if read.late:
-        arms, mediators, outcomes = zip(*read.late, strict=True)
-        codes = [0 if setting.mediators == 1 else -1 if one is None else one for one in mediators]
-        counts.extend(list(arms), codes, np.array(outcomes, np.float64))
+        codes = [
+            0 if setting.mediators == 1 else -1 if one.mediator is None else one.mediator for one in read.late
+        ]
+        outcomes = np.array([one.outcome for one in read.late], np.float64)
+        counts.extend([one.arm for one in read.late], codes, outcomes)
     return counts
 
 
 def _holdout(configuration: Configuration, held: Counts, counts: Counts) -> Holdout | None:
+    """Both means under the experiment's assumption, each arm with its share of the decisions."""
     if not configuration.holdout and not held.pulls.sum():
         return None
+    assumption = registry.find("assumption", configuration.assume).build()
+    setting = configuration.setting()
 
     def mean(one: Counts) -> float | None:
-        observed = int(one.observed.sum())
-        return float(one.real().table[..., 2].sum()) / observed + one.centre if observed else None
+        rows = one.pulls
+        try:
+            return float(
+                sum(
+                    rows[arm] * assumption.estimate(one, arm, setting).mean
+                    for arm in range(setting.arms)
+                    if rows[arm]
+                )
+                / max(rows.sum(), 1)
+            )
+        except NotIdentified:
+            return None
 
-    return Holdout(int(held.pulls.sum()), int(held.observed.sum()), mean(held), mean(counts))
+    known = held.pulls.sum() > 0 and counts.pulls.sum() > 0
+    return Holdout(
+        int(held.pulls.sum()),
+        int(held.observed.sum()),
+        mean(held) if known else None,
+        mean(counts) if known else None,
+    )
+
+
+def _has_stop_rule(configuration: Configuration) -> bool:
+    return configuration.stop_loss is not None or configuration.stop_level is not None
 
 
 def _stopping(configuration: Configuration, analysis: Analysis) -> Stopping | None:
-    """Whether the stop rule is met, under the experiment's own assumption."""
-    if configuration.stop_loss is None and configuration.stop_level is None:
+    """Whether the stop rule is met, under the experiment's own assumption.
+
+    It is judged by confidence sequences, since whoever stops at the first moment at which it is met looks often.
+    """
+    if not _has_stop_rule(configuration):
         return None
     name = configuration.assume
     parts, met = [], []
@@ -259,6 +310,7 @@ def _stopping(configuration: Configuration, analysis: Analysis) -> Stopping | No
         parts.append(f"probability of being best at least {configuration.stop_level:g} (now {chance:.3g})")
         met.append(chance >= configuration.stop_level)
     rule = " and ".join(parts)
-    done = all(met)
+    drifts = any(one.code == "drift" for one in analysis.warnings)
+    done = all(met) and not drifts
     words = "is met: the experiment may stop" if done else "is not met yet"
     return Stopping(rule, done, f"The stop rule ({rule}) {words}.")

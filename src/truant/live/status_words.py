@@ -15,28 +15,31 @@ TOO_MANY_LATE = 0.04  # share of outcomes in the last tenth of the window, from 
 
 def status_sentences(status: Status) -> list[str]:
     """The verdict, what is wrong, and what is pending."""
+    first = [status.verdict] if status.settled else ["No decision is settled yet.", status.learning]
     return [
-        status.verdict,
+        *first,
         *([status.stopping.sentence] if status.stopping else []),
         *_alarms(status),
         *_notes(status),
-        *([] if status.settled else [status.learning]),
     ]
 
 
 def _alarms(status: Status) -> list[str]:
-    found = []
+    found = [one.message for one in status.analysis.warnings if one.code == "drift"]
     asked = status.share_tests.get("asked")
     if asked is not None and asked.p_value_any_time < UNLIKELY:
-        found.append(f"Arms were not chosen as often as their probabilities say: {asked.sentence}")
+        found.append(asked.sentence)
     withdrawn = status.share_tests.get("withdrawn")
     if withdrawn is not None and withdrawn.p_value_any_time < UNLIKELY:
-        found.append(f"Withdrawals depend on the arm: {withdrawn.sentence}")
+        found.append(
+            f"Withdrawals depend on the arm (p = {p_value(withdrawn.p_value_any_time)}), so that what they take away "
+            "differs between arms."
+        )
     found += [test.sentence for test in status.late_tests if test.p_value < UNLIKELY]
     if status.last_arrivals is not None and status.last_arrivals >= TOO_MANY_LATE:
         found.append(
-            f"{percent(status.last_arrivals)} of the outcomes arrive in the last tenth of the window, so that more "
-            "would come after it: the window looks too short."
+            f"{percent(status.last_arrivals)} of the outcomes arrive in the last tenth of the window, so that more may "
+            "come after it: the window may be too short."
         )
     return found
 
@@ -44,9 +47,17 @@ def _alarms(status: Status) -> list[str]:
 def _notes(status: Status) -> list[str]:
     found = []
     if status.late:
+        found.append(f"{status.late:,} outcomes were told after their window; they are kept and not counted.")
+        found += [_quiet(test.p_value) for test in status.late_tests if test.p_value >= UNLIKELY]
+    if status.told_late:
         found.append(
-            f"{status.late:,} outcomes came after their window; they are kept and not counted."
-            + "".join(f" {_quiet(test.p_value)}" for test in status.late_tests if test.p_value >= UNLIKELY)
+            f"{status.told_late:,} of them happened in their window and were told after it was closed: set grace to "
+            "the time that tells may take."
+        )
+    if status.configuration["settle"] == "on_arrival" and status.pending:
+        found.append(
+            "Outcomes are counted as they arrive: while decisions are pending, estimates are biased if fast outcomes "
+            "differ from slow ones."
         )
     outstanding = status.follow_ups.get("outstanding", 0)
     if outstanding:
@@ -54,17 +65,23 @@ def _notes(status: Status) -> list[str]:
             f"{outstanding:,} of {status.follow_ups['picked']:,} decisions that were picked for follow-up have no "
             "answer yet; tell outcome=None with followed_up for those that failed: answers alone are no random choice."
         )
-    if (
-        status.holdout is not None
-        and status.holdout.mean is not None
-        and status.holdout.adaptive_mean is not None
-    ):
+    if status.follow_ups.get("rounds", 0) > 1:
         found.append(
-            f"Holdout: mean of the observed outcomes {status.holdout.mean:.4g}, beside "
-            f"{status.holdout.adaptive_mean:.4g} where arms are chosen by the policy."
+            f"Follow-ups were picked in {status.follow_ups['rounds']:,} rounds; their estimate takes the missing "
+            "outcomes of an arm and mediator level as alike in all of them."
+        )
+    holdout = status.holdout
+    if holdout is not None and holdout.mean is not None and holdout.adaptive_mean is not None:
+        assume = status.configuration["assume"]
+        found.append(
+            f"Holdout ({holdout.decisions:,} decisions): mean {holdout.mean:.4g} under {assume}, beside "
+            f"{holdout.adaptive_mean:.4g} where arms are chosen by the policy."
         )
     return found
 
 
 def _quiet(p: float) -> str:
-    return f"They do not differ from those in time (p = {p_value(p)}), which does not prove the assumption."
+    return (
+        f"Late outcomes do not differ from those in time by more than chance (p = {p_value(p)}), which does not prove "
+        "the assumption."
+    )

@@ -226,6 +226,7 @@ def withdraw_one(
         changes["state"] = MISSING
         statements.mark_stale(transaction, experiment, row.asked // DAY)
     statements.update_decision(transaction, row.number, changes)
+    statements.remove_values(transaction, row.number)
     statements.insert_event(
         transaction,
         experiment,

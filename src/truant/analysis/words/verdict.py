@@ -16,6 +16,7 @@ from truant.analysis.words.follow_ups import answers_text, arms_text, follow_up_
 from truant.text import named, visible
 
 OWN = ("naive", "mcar", "mar")  # one number where there is no mediator
+DRIFT = "drift"  # the code of a warning: arms are compared on different days
 
 
 def verdict_sentence(analysis: Analysis) -> str:
@@ -97,6 +98,8 @@ def _equal(analysis: Analysis) -> str:
 def _unsettled(analysis: Analysis) -> str:
     verdict = analysis.verdict
     sides = f"Not settled: {_sides(verdict.remaining)}."
+    if any(one.code == DRIFT for one in analysis.warnings):
+        return f"{sides} No winner is clear while outcomes and the shares of the arms change over time."
     if verdict.doubtful_arms:
         arms = arms_text(verdict.doubtful_arms)
         if verdict.evidence is not None:

@@ -26,12 +26,16 @@ def open_store(url: str | os.PathLike[str] | Store | None = None, create: bool =
     """
     if isinstance(url, Store):
         return url
-    text = os.environ.get(VARIABLE, USUAL) if url is None else url
+    text = (os.environ.get(VARIABLE) or USUAL) if url is None else url
     if isinstance(text, os.PathLike):
         text = f"sqlite:///{os.fspath(text)}"
     if not isinstance(text, str) or not text:
         raise InvalidValue(f"store must be a URL such as sqlite:///mails.db, got {quoted(url)}.")
     if "://" not in text:
+        if text.endswith(("/", ":")) or text.startswith(("sqlite:", "postgres")):
+            raise InvalidValue(
+                f"store must be a URL such as sqlite:///mails.db, or the path of a file, got {quoted(text)}."
+            )
         text = f"sqlite:///{text}"
     kind = text.partition("://")[0]
     store: Store = registry.find("store", kind).build(text, create=create)

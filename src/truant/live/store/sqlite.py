@@ -246,6 +246,8 @@ def _parsed(url: str) -> tuple[Path | None, str]:
         raise InvalidValue(
             f"An SQLite store is written sqlite:///file.db, or sqlite:////folder/file.db, got {url!r}."
         )
+    if place.endswith("/"):
+        raise InvalidValue(f"An SQLite store is a file, and {url!r} names a folder; add the name of a file.")
     return Path(place[1:]), DURABILITY[durability]
 
 

@@ -212,6 +212,11 @@ def events(
     return _events(transaction, which, [experiment, after, limit])
 
 
+def remove_values(transaction: Transaction, decision: int) -> None:
+    """Remove what the events of a decision say of its outcome."""
+    transaction.run("UPDATE events SET body = '{}' WHERE decision = ? AND kind = 'corrected'", [decision])
+
+
 def events_of_kind(transaction: Transaction, experiment: int, kind: str) -> list[dict[str, Any]]:
     """All events of a kind, oldest first."""
     return _events(transaction, "e.experiment = ? AND e.kind = ? ORDER BY e.number", [experiment, kind])
@@ -249,11 +254,18 @@ def known_keys(transaction: Transaction, experiment: int, keys: Sequence[str]) -
     return found
 
 
+IMPORTED = (
+    *("tag", "arm", "key", "probability", "holdout", "asked", "deadline", "due"),
+    *("mediator", "mediator_at", "outcome", "outcome_at", "late_outcome", "late_at"),
+    *("listed_at", "pick_probability", "answer", "answered_at"),
+)
+
+
 def insert_imported(transaction: Transaction, experiment: int, rows: Sequence[Sequence[Any]]) -> None:
-    """Past decisions: tag, arm, key, probability, asked, deadline, due, mediator, its time, outcome, its time."""
+    """Past decisions, with the values of IMPORTED in this order."""
+    places = ", ".join("?" * len(IMPORTED))
     transaction.many(
-        "INSERT INTO decisions (experiment, holdout, state, tag, arm, key, probability, asked, deadline, due, "
-        "mediator, mediator_at, outcome, outcome_at) VALUES (?, 0, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO decisions (experiment, state, {', '.join(IMPORTED)}) VALUES (?, 'pending', {places})",
         [[experiment, *row] for row in rows],
     )
 
@@ -367,26 +379,41 @@ def pending_by_arm(transaction: Transaction, experiment: int, arms: int, holdout
     return [int(found.get(arm, 0)) for arm in range(arms)]
 
 
-def late_outcomes(transaction: Transaction, experiment: int) -> list[tuple[int, int | None, float]]:
-    """Arm, mediator in the window, and outcome of decisions whose outcome came after it; the holdout aside."""
+class LateOutcome(NamedTuple):
+    """An outcome that was told after its window."""
+
+    arm: int
+    mediator: int | None  # as it was known in the window
+    outcome: float
+    happened_in_time: bool
+
+
+def late_outcomes(transaction: Transaction, experiment: int) -> list[LateOutcome]:
+    """Outcomes of missing decisions that were told after their window; the holdout aside."""
     statement = (
-        "SELECT arm, mediator, late_outcome FROM decisions WHERE experiment = ? AND late_at IS NOT NULL "
-        "AND late_outcome IS NOT NULL AND holdout = 0 ORDER BY number"
+        "SELECT arm, mediator, late_outcome, late_at < deadline FROM decisions WHERE experiment = ? "
+        "AND late_at IS NOT NULL AND late_outcome IS NOT NULL AND outcome IS NULL AND holdout = 0 ORDER BY number"
     )
     return [
-        (int(arm), mediator, float(outcome))
-        for arm, mediator, outcome in transaction.rows(statement, [experiment])
+        LateOutcome(int(arm), mediator, float(outcome), bool(in_time))
+        for arm, mediator, outcome, in_time in transaction.rows(statement, [experiment])
     ]
 
 
 def follow_up_numbers(transaction: Transaction, experiment: int) -> dict[str, int]:
     """How many decisions were picked for follow-up, and what became of them."""
     statement = (
-        "SELECT count(*), count(answered_at), count(answer) FROM decisions "
+        "SELECT count(*), count(answered_at), count(answer), count(DISTINCT listed_at) FROM decisions "
         "WHERE experiment = ? AND listed_at IS NOT NULL AND (reason IS NULL OR reason <> 'withdrawn')"
     )
-    picked, told, answers = map(int, transaction.rows(statement, [experiment])[0])
-    return {"picked": picked, "answered": answers, "failed": told - answers, "outstanding": picked - told}
+    picked, told, answers, rounds = map(int, transaction.rows(statement, [experiment])[0])
+    return {
+        "picked": picked,
+        "answered": answers,
+        "failed": told - answers,
+        "outstanding": picked - told,
+        "rounds": rounds,
+    }
 
 
 _PICKABLE = "state = 'missing' AND listed_at IS NULL AND holdout = 0 AND reason <> 'withdrawn'"

@@ -36,7 +36,7 @@ def section(bench: Workbench) -> list[str]:
         (name, bench.measured(beside_by_hand, STORES, durability=name, number=number, repeats=repeats))
         for name, number in (("process", bench.size(1000, 20)), ("full", bench.size(200, 5)))
     ]
-    many = bench.measured(together, STORES, number=bench.size(200, 5), repeats=bench.size(5, 2))
+    many = bench.measured(together, STORES, number=bench.size(200, 5), repeats=repeats)
     growth = bench.measured(
         after_many,
         STORES,

@@ -45,7 +45,7 @@ def test_create_says_what_was_made_and_when_it_can_learn():
     shown = dict(re.split(r" {2,}", line.strip(), maxsplit=1) for line in lines[1:-2])
     assert shown["arms"] == "old, new"
     assert shown["outcome"] == "0 to 200"
-    assert shown["policy"] == "mar-thompson"
+    assert shown["policy"] == "mar-ucb"
     assert shown["horizon"] == "50,000"
     assert shown["split"] == "0.25, 0.75"
     assert lines[-1].startswith("No outcome can settle before ")

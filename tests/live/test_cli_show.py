@@ -25,7 +25,7 @@ def test_status_closes_windows_and_shows_the_arms(mail, in_a_folder):  # noqa: F
     result = run("status", "mail", "--no-calibrate", "--html", "page.html")
     lines = result.stdout.splitlines()
     assert lines[0] == "Experiment mail  running"
-    assert lines[1] == "60 decisions: 0 pending, 40 observed, 20 missing; mar-thompson, window 7d"
+    assert lines[1] == "60 decisions: 0 pending, 40 observed, 20 missing; mar-ucb, window 7d"
     arms = {line.split()[0]: line.split() for line in lines[4:7] if line.split()}
     found = printed("status", "mail", "--no-calibrate")
     for arm in found["arms"]:

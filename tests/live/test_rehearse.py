@@ -233,6 +233,7 @@ def test_regret_at_a_delay_is_that_of_the_lab() -> None:
     plan = planned(
         world,
         assume="mcar",
+        policy="thompson",
         windows=f"{delay + 1}m",
         delay="constant:1m",
         rate="60/h",

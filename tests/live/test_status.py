@@ -73,7 +73,7 @@ def test_intervals_allow_for_the_policy(mails, clock):
     replayed = mails.status().analysis.collection
     assert (replayed.kind, replayed.policy, replayed.intervals["mar"].method) == (
         "replayed",
-        "mar-thompson",
+        "mar-ucb",
         "replayed",
     )
     mails.retire_arm("old")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     help="See `truant assumptions`; several with commas.  [default: the one that the world is named after]",
 )
 @click.option(
-    "--policy", help="Such as ucb, with each assumption, or mar-ucb, with all.  [default: thompson]"
+    "--policy", help="Such as ucb, with each assumption, or mar-ucb, with all.  [default: as `create`]"
 )
 @click.option(
     "--settle", default="at_close", show_default=True, help="at_close, on_arrival, or both with a comma."

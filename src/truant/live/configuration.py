@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 AT_CLOSE, ON_ARRIVAL = "at_close", "on_arrival"
 SETTLING = (AT_CLOSE, ON_ARRIVAL)
 HORIZON = 10_000  # decisions that are expected unless said
-USUAL_INDEX = "thompson"  # its probabilities explore while outcomes are late
+USUAL_INDEX = "ucb"  # its shares cost least while outcomes are late: docs/validation.md, live-default
 LONGEST_NAME = 200
 LONGEST_NOTE = 2000
 PARTS = 10_000  # of a window: how often allocations are made at most

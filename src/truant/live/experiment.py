@@ -63,7 +63,7 @@ class Experiment(Decisions):
         ----------------
         window : how long to wait for an outcome, such as "7d".
         assume : why outcomes go missing, such as "mar"; see `truant assumptions`.
-        policy : how arms are chosen, such as "mar-ucb"; `assume` with thompson unless given.
+        policy : how arms are chosen, such as "mar-ucb"; `assume` with ucb unless given.
         range : the lowest and the highest possible outcome.
         levels : all values that an outcome can have.
         absent : the outcome of a decision of which none was told in its window, such as 0 for no purchase.

@@ -13,7 +13,7 @@ from truant import registry
 from truant.durations import DAY, UNITS, duration, duration_text
 from truant.errors import InvalidValue
 from truant.live.checked import configure
-from truant.live.configuration import Configuration
+from truant.live.configuration import USUAL_INDEX, Configuration
 from truant.play.run import Plan
 from truant.setting import FloatArray, Setting, positive_number, share, switch, whole_number
 from truant.spec import Spec
@@ -181,7 +181,7 @@ def _own_assumption(world: World | Spec) -> str:
 def _policy(policy: str | None, assume: str) -> str:
     """A whole policy such as mar-ucb, or an index such as ucb, with which each assumption makes one."""
     if policy is None:
-        return f"{assume}-thompson"
+        return f"{assume}-{USUAL_INDEX}"
     if not isinstance(policy, str):
         raise InvalidValue(f"policy must be a name such as 'ucb' or 'mar-ucb', got {quoted(policy)}.")
     return f"{assume}-{policy}" if Spec.parse(policy).name in registry.names("index") else policy

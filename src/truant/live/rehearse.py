@@ -60,8 +60,8 @@ def rehearse(
         that are drawn outside of its range widen the range that the experiment is told.
     windows, assume, settle : what is compared: texts, or lists of them; see `Experiment.create`. `assume` is the
         assumption that the world is named after, unless given.
-    policy : a policy such as "mar-ucb", or an index such as "ucb", which each assumption is combined with; thompson
-        unless given.
+    policy : a policy such as "mar-ucb", or an index such as "ucb", which each assumption is combined with; as for
+        `Experiment.create` unless given.
     delay : how long outcomes take, such as "exponential:2d", "constant:12h", "lognormal:2d" or "none"; a mediator is
         told after a tenth of that time.
     late_depends_on, late_factor : "arm", "mediator" or "outcome", on which the mean delay depends, and how many times

@@ -35,7 +35,9 @@ def write_csv(table: pyarrow.Table, path: Path) -> None:
     """
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(",".join(map(_written, table.column_names)) + "\n")
-        for batch in table.to_batches(max_chunksize=10_000):  # a log of millions of rows need not be there twice
+        for batch in table.to_batches(
+            max_chunksize=10_000
+        ):  # a log of millions of rows need not be there twice
             for row in batch.to_pylist():
                 file.write(",".join(map(_written, row.values())) + "\n")
 

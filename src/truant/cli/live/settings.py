@@ -74,7 +74,7 @@ changeable_options = options(
     click.option(
         "--policy",
         shell_complete=complete_policies,
-        help="How arms are chosen, see `truant policies`.  [default: --assume with thompson]",
+        help="How arms are chosen, see `truant policies`.  [default: --assume with ucb]",
     ),
     click.option("--window", metavar="7d", help="How long to wait for an outcome."),
     click.option(

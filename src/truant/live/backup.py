@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from truant.errors import Conflict, InvalidValue
+from truant.errors import Conflict, InvalidValue, Unavailable
 from truant.files import output_path, written_whole
 from truant.live.store import Store, Transaction, statements
 from truant.live.store.opening import open_store
@@ -44,8 +44,20 @@ def restore(path: str | os.PathLike[str], store: Where = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         own = Path(folder) / "backup.db"  # a copy: it may be of an older version, and is brought up to date
         shutil.copyfile(path, own)
-        with _opened(own, create=False) as source, _opened(store) as target:
-            return _restored(source, target)
+        source = _backup_in(own, path)
+        try:
+            with _opened(store) as target:
+                return _restored(source, target)
+        finally:
+            source.close()
+
+
+def _backup_in(copy: Path, path: str | os.PathLike[str]) -> Store:
+    """The copy of a backup, opened; or raises InvalidValue if it is none."""
+    try:
+        return open_store(copy, create=False)
+    except Unavailable:
+        raise InvalidValue(f"{named(path)} is not a backup of a store of truant, or it is damaged.") from None
 
 
 @contextmanager

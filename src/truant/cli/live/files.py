@@ -61,8 +61,7 @@ def restore(file: str, store: str | None, as_json: bool) -> None:
     """
     from truant.live.backup import restore as run
 
-    with opened_store(store, create=True) as place:
-        found = run(file, place)
+    found = run(file, store)  # which looks at the backup before it makes a store
     sentence = "1 experiment was restored." if found == 1 else f"{found:,} experiments were restored."
     _answer(as_json, sentence, "restored", file, experiments=found)
 

@@ -24,7 +24,7 @@ def mail(clock):
         {"arms": ["a", "\ud800"]},
         {"arms": "ab"},
         {"levels": 5},
-        {"levels": object()},
+        {"levels": [object()]},
         {"mediator_levels": 5},
         {"mediator_cuts": b"x"},
         {"split": 5},
@@ -39,7 +39,7 @@ def mail(clock):
         {"actor": b"me"},
         {"why": 5},
     ],
-    ids=str,
+    ids=lambda settings: "-".join(settings),  # values may print differently in each process
 )
 def test_create_refuses_in_a_sentence(settings, clock):
     wanted = {"arms": ["a", "b"], **USUAL} | settings

@@ -23,7 +23,7 @@ from truant.counts import Counts
 from truant.live import counting
 from truant.live.allocation import probabilities
 from truant.live.checked import configure
-from truant.live.store import statements
+from truant.live.store import decision_statements, statements
 from truant.worlds import make
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def settle_seconds(decisions: int, repeats: int) -> list[float]:
     live = run_for_days(decisions, days=1)
     rows, shares = live.store.read(
         lambda transaction: (
-            list(statements.settled_rows(transaction, live.number)),
+            list(decision_statements.settled_rows(transaction, live.number)),
             {one.version: one.probabilities for one in statements.allocations(transaction, live.number)},
         )
     )

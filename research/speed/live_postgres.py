@@ -14,8 +14,8 @@ from research.markdown import table
 from research.speed.in_turns import in_turns, ratio_row
 from research.speed.live import LEAST, STORES
 from research.speed.live_store import ask_parameters, asked_and_told, experiment, tell_parameters
+from truant.live.store.decision_statements import ASK, FRESH
 from truant.live.store.postgres import SCHEMA
-from truant.live.store.statements import ASK, FRESH
 
 if TYPE_CHECKING:
     from research.workbench import Workbench

@@ -14,7 +14,7 @@ from typing import Any
 from research import ROOT
 from truant.live.decision import SKEW, Decision
 from truant.live.experiment import Experiment
-from truant.live.store.statements import ASK, FRESH
+from truant.live.store.decision_statements import ASK, FRESH
 from truant.live.times import DAY, ManualClock
 
 WINDOW = 7 * DAY

@@ -14,7 +14,7 @@ from typing import Any
 from truant.errors import UnknownName
 from truant.live import counting
 from truant.live.experiment import Experiment
-from truant.live.store import statements
+from truant.live.store import decision_statements, statements
 
 NAME, WINDOW = "killed", "1s"
 ROLES = ("ask", "ask", "tell", "close")
@@ -100,7 +100,7 @@ def _compared(url: str, promised: list[list[str]]) -> dict[str, Any]:
     experiment.close_windows()
     rows = {
         row.id: row
-        for row in experiment.store.read(lambda t: list(statements.all_rows(t, experiment.number)))
+        for row in experiment.store.read(lambda t: list(decision_statements.all_rows(t, experiment.number)))
     }
     asked = {key: id for kind, key, id in promised if kind == "asked"}
     lost_asks = sum(kind == "asked" and id not in rows for kind, key, id in promised)

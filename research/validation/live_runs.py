@@ -13,7 +13,7 @@ from truant.lab.simulate import simulate
 from truant.live.rehearsal_draws import draws_of
 from truant.live.rehearsal_plan import RehearsalPlan, plan_of
 from truant.live.rehearsal_run import Rehearsed, drive, run_figures
-from truant.live.store import statements
+from truant.live.store import decision_statements
 from truant.worlds.delays import Delay
 from truant.worlds.discrete import DiscreteWorld
 
@@ -175,5 +175,5 @@ def _driven(plan: RehearsalPlan, run: int) -> Rehearsed:
 def _rows(rehearsed: Rehearsed) -> list[Any]:
     experiment = rehearsed.experiment
     return experiment.store.read(
-        lambda transaction: list(statements.all_rows(transaction, experiment.number))
+        lambda transaction: list(decision_statements.all_rows(transaction, experiment.number))
     )

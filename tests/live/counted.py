@@ -8,7 +8,7 @@ import numpy as np
 
 from truant.counts import Counts
 from truant.live import counting
-from truant.live.store import statements
+from truant.live.store import decision_statements, statements
 
 
 def kept(experiment, kind=counting.SETTLED):
@@ -31,7 +31,7 @@ def folded(experiment, told):
 def rows(experiment):
     """All decisions as they are kept."""
     return experiment.store.read(
-        lambda transaction: list(statements.all_rows(transaction, experiment.number))
+        lambda transaction: list(decision_statements.all_rows(transaction, experiment.number))
     )
 
 

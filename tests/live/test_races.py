@@ -11,7 +11,7 @@ from tests.live.counted import assert_sound, folded, kept, rows
 from truant.errors import Gone
 from truant.live import counting
 from truant.live.allocation import Snapshot
-from truant.live.store import sqlite, statements
+from truant.live.store import decision_statements, sqlite, statements
 from truant.live.store.opening import open_store
 
 
@@ -75,7 +75,7 @@ def test_a_correction_while_windows_close_is_counted(create, reopened, clock, me
 def test_a_pause_in_the_midst_of_a_list_leaves_none_of_it(create, reopened, meanwhile):
     """Decisions that nobody was told of would count as missing."""
     experiment, other = create(), reopened()
-    tasks = meanwhile(statements, "insert_decision", other.pause, times=3)
+    tasks = meanwhile(decision_statements, "insert_decision", other.pause, times=3)
     try:
         asked = len(experiment.ask(keys=["a", "b", "c", "d"]))
     except Gone:

@@ -22,7 +22,7 @@ from truant.live.rehearsal_plan import RehearsalPlan, plan_of
 from truant.live.rehearsal_result import Rehearsal, row_of
 from truant.live.rehearsal_run import RunFigures, drive, figures_of, run_figures
 from truant.live.rehearsal_words import RehearsalRow, nothing_wrong, verdict_sentences
-from truant.live.store import statements
+from truant.live.store import decision_statements
 from truant.worlds.delays import Delay
 from truant.worlds.discrete import DiscreteWorld
 
@@ -64,7 +64,7 @@ def driven(plan: RehearsalPlan, run: int = 0, null: bool = False):  # type: igno
 
 
 def rows_of(experiment: truant.Experiment) -> list:  # type: ignore[type-arg]
-    return experiment.store.read(lambda t: list(statements.all_rows(t, experiment.number)))
+    return experiment.store.read(lambda t: list(decision_statements.all_rows(t, experiment.number)))
 
 
 def test_decisions_come_at_the_rate_and_are_all_kept() -> None:

@@ -14,7 +14,7 @@ from truant.live import counting
 from truant.live.checked import decider_of
 from truant.live.configuration import Configuration
 from truant.live.settle import configuration_of
-from truant.live.store import Store, Transaction, statements
+from truant.live.store import Store, Transaction, decision_statements, statements
 from truant.live.store.statements import AllocationRow, Head
 
 if TYPE_CHECKING:
@@ -95,7 +95,9 @@ class Snapshot:
         self.cells = {**known, **changed}
         self.pending: list[int] | None = None
         if decider_for(self.configuration).counts_pending:
-            self.pending = statements.pending_by_arm(transaction, experiment, len(self.configuration.arms))
+            self.pending = decision_statements.pending_by_arm(
+                transaction, experiment, len(self.configuration.arms)
+            )
 
     @functools.cached_property
     def counts(self) -> Counts:

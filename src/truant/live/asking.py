@@ -13,7 +13,7 @@ from itertools import accumulate
 from truant.errors import Gone, InvalidValue, Unavailable
 from truant.live.configuration import Configuration
 from truant.live.decision import TAG_BITS, Decision, decision_of, encoded
-from truant.live.store import Transaction, statements
+from truant.live.store import Transaction, decision_statements, statements
 from truant.live.store.statements import ENDED, PAUSED, RUNNING, AllocationRow, Head
 from truant.live.times import as_datetime
 from truant.text import named, quoted
@@ -89,16 +89,16 @@ class State:
         """Draw and keep a decision; None if the key is known or the state is out of date."""
         drawn = self.drawn(rng)
         common = self._window, self._due, now, now, *self._which
-        kept = statements.insert_decision(transaction, (*drawn, key, *common))
+        kept = decision_statements.insert_decision(transaction, (*drawn, key, *common))
         return None if kept is None else self.decision(drawn, kept)
 
     def insert_several(self, transaction: Transaction, rng: random.Random, now: int) -> list[Decision]:
         """Draw and keep SEVERAL decisions; none if the state is out of date."""
         if not self.runs:
             return []
-        drawn = [self.drawn(rng) for _ in range(statements.SEVERAL)]
+        drawn = [self.drawn(rng) for _ in range(decision_statements.SEVERAL)]
         common = self._window, self._due, now, now, *self._which
-        kept = statements.insert_several(transaction, common, drawn)
+        kept = decision_statements.insert_several(transaction, common, drawn)
         return [self.decision(one, kept[one[0]]) for one in drawn] if kept else []
 
     def decision(self, drawn: tuple[int, int, float, int], kept: tuple[int, int, int]) -> Decision:
@@ -124,7 +124,7 @@ def ask_in(
     found: list[Decision | None] = [None] * len(wanted)
     done = 0
     if not any(wanted):
-        while len(wanted) - done >= statements.SEVERAL:
+        while len(wanted) - done >= decision_statements.SEVERAL:
             some = state.insert_several(transaction, rng, now)
             if not some:  # one by one: this finds out why
                 break
@@ -146,7 +146,7 @@ def ask_one(
             if decision is not None:
                 return decision, state
         if key is not None:
-            row = statements.decision_by_key(transaction, state.head.id, key)
+            row = decision_statements.decision_by_key(transaction, state.head.id, key)
             if row is not None:
                 if row.arm >= len(state.configuration.arms):
                     state = State.read(transaction, state.head.id, state)

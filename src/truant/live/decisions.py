@@ -13,7 +13,7 @@ from truant.live.asking import State, ask_in, ask_one, hashed
 from truant.live.configuration import Configuration, list_of, note_of
 from truant.live.decision import NOT_GIVEN, Decision, Told, decision_of
 from truant.live.settler import Settler
-from truant.live.store import Store, Transaction, statements
+from truant.live.store import Store, Transaction, decision_statements
 from truant.live.telling import (
     Prepared,
     correct_one,
@@ -136,7 +136,7 @@ class Decisions:
         """The decision that a key has; None if it has none. Nobody enters the experiment by this."""
         hashed_key, state = self.hashed_key(key), self._state
         row = self._store.read(
-            lambda transaction: statements.decision_by_key(transaction, self.number, hashed_key)
+            lambda transaction: decision_statements.decision_by_key(transaction, self.number, hashed_key)
         )
         if row is None:
             return None

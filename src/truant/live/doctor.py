@@ -15,7 +15,7 @@ from truant.live.allocation import probabilities
 from truant.live.configuration import Configuration
 from truant.live.decision import MISSING, OBSERVED, PENDING, Row
 from truant.live.settle import configuration_of
-from truant.live.store import Transaction, statements
+from truant.live.store import Transaction, decision_statements, statements
 from truant.live.store.statements import AllocationRow, Head
 from truant.setting import whole_number
 
@@ -80,7 +80,7 @@ class _Record:
     @classmethod
     def read(cls, transaction: Transaction, experiment: int) -> _Record:
         head = statements.head_of(transaction, experiment)
-        rows = list(statements.all_rows(transaction, experiment))
+        rows = list(decision_statements.all_rows(transaction, experiment))
         rows.sort(key=lambda row: (row.settled is None, row.settled or 0, row.number))
         recounts = [
             one["body"]["version"]

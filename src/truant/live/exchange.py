@@ -14,7 +14,7 @@ from truant.files import output_path, written_whole
 from truant.live.asking import HALF_TAG
 from truant.live.configuration import Configuration, plain_number
 from truant.live.decision import TAG_BITS, Row, decoded
-from truant.live.store import Transaction, statements
+from truant.live.store import Transaction, decision_statements, statements
 from truant.live.times import as_datetime, moment
 from truant.text import named, quoted
 
@@ -85,7 +85,7 @@ def exported(experiment: Experiment, every: bool = False) -> pa.Table:
 
     def query(transaction: Transaction) -> pa.Table:
         batches = []
-        rows = statements.all_rows(transaction, experiment.number, settled_only=not every)
+        rows = decision_statements.all_rows(transaction, experiment.number, settled_only=not every)
         while some := [_exported_row(row, configuration) for row in islice(rows, CHUNK)]:
             columns = zip(*some, strict=True)
             batches.append(
@@ -156,11 +156,11 @@ def import_rows(
             if one["body"].get("sha256") == digest:
                 raise Conflict(f"{named(path.name)} was imported already ({one['body']['rows']:,} rows).")
         keys = [row[2] for row in rows if row[2] is not None]
-        known = statements.known_keys(transaction, head.id, keys)
+        known = decision_statements.known_keys(transaction, head.id, keys)
         if known or len(set(keys)) < len(keys):
             count = len(known) or len(keys) - len(set(keys))
             raise Conflict(f"{count:,} keys of {named(path.name)} have a decision already, or occur twice.")
-        statements.insert_imported(transaction, head.id, rows)
+        decision_statements.insert_imported(transaction, head.id, rows)
         body = {"file": path.name, "sha256": digest, "rows": len(rows)}
         at = max(now, head.clock)
         statements.insert_event(transaction, head.id, "imported", at, actor=actor, why=why, body=body)
@@ -178,7 +178,8 @@ def _refuse_own_decisions(experiment: Experiment, path: Path, lines: Sequence[Ma
 
     def query(transaction: Transaction) -> bool:
         return any(
-            statements.decision_by_number(transaction, experiment.number, *decoded(one), "") is not None
+            decision_statements.decision_by_number(transaction, experiment.number, *decoded(one), "")
+            is not None
             for one in (ids[0], ids[-1])
         )
 

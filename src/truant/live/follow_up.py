@@ -18,7 +18,7 @@ from truant.files import output_path, written_whole
 from truant.live import counting
 from truant.live.exchange import ENDINGS, mediator_name
 from truant.live.settle import configuration_of
-from truant.live.store import Transaction, statements
+from truant.live.store import Transaction, decision_statements, statements
 from truant.live.times import shown
 from truant.setting import whole_number
 
@@ -102,8 +102,8 @@ def _picked(
     store = experiment.store
     head = statements.head_of(transaction, experiment.number, store.for_update)
     configuration = configuration_of(transaction, head)
-    left = _left(n, budget, statements.follow_up_numbers(transaction, head.id)["picked"])
-    cells = statements.missing_by_cell(transaction, head.id)
+    left = _left(n, budget, decision_statements.follow_up_numbers(transaction, head.id)["picked"])
+    cells = decision_statements.missing_by_cell(transaction, head.id)
     available = _available(cells, configuration)
     counts = counting.total_counts(statements.day_cells(transaction, head.id), configuration)
     # a decision whose correction is not counted yet may be missing here and not there
@@ -159,12 +159,12 @@ def _chosen(
     for arm, level in np.argwhere(picks.numbers > 0):
         known = bool(configuration.mediator_levels)
         code = None if known and level == configuration.mediators else int(level)
-        rows = statements.missing_rows(transaction, number, int(arm), code, known)
+        rows = decision_statements.missing_rows(transaction, number, int(arm), code, known)
         wanted = int(picks.numbers[arm, level])
         probability = wanted / len(rows)
         for row in experiment.rng.sample(rows, wanted):
             changes = {"listed_at": now, "pick_probability": probability}
-            statements.update_decision(transaction, row.number, changes)
+            decision_statements.update_decision(transaction, row.number, changes)
             found.append(_follow_up(row, configuration, probability))
     return found
 

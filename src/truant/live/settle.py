@@ -8,7 +8,7 @@ from typing import NamedTuple
 from truant.live import counting
 from truant.live.configuration import Configuration
 from truant.live.decision import OBSERVED, Row
-from truant.live.store import Store, Transaction, statements
+from truant.live.store import Store, Transaction, decision_statements, statements
 from truant.live.store.statements import Head
 from truant.live.times import DAY
 
@@ -50,7 +50,7 @@ def _close(store: Store, transaction: Transaction, head: Head, now: int) -> Clos
     configuration = configuration_of(transaction, head)
     version = head.counts_version + 1
     absent = configuration.mediator_absent
-    rows = statements.close_windows(
+    rows = decision_statements.close_windows(
         store,
         transaction,
         head.id,
@@ -60,7 +60,7 @@ def _close(store: Store, transaction: Transaction, head: Head, now: int) -> Clos
         configuration.absent,
         None if absent is None else configuration.mediator_levels.index(absent),
     )
-    answers = statements.settle_answers(transaction, head.id, version)
+    answers = decision_statements.settle_answers(transaction, head.id, version)
     stale = statements.stale_days(transaction, head.id)
     if not rows and not answers and not stale:
         return Closed(0, 0, 0, False)
@@ -70,7 +70,7 @@ def _close(store: Store, transaction: Transaction, head: Head, now: int) -> Clos
     cells = statements.day_cells(transaction, head.id, days) if days else {}
     counting.add_rows(cells, fresh, fresh_answers, configuration, shares_of(transaction, head.id, fresh))
     for day in stale:
-        again = list(statements.settled_rows(transaction, head.id, day * DAY, (day + 1) * DAY))
+        again = list(decision_statements.settled_rows(transaction, head.id, day * DAY, (day + 1) * DAY))
         cells |= counting.emptied(statements.day_cells(transaction, head.id, [day]), configuration)
         cells |= counting.recounted(again, configuration, shares_of(transaction, head.id, again))
     statements.write_cells(transaction, head.id, version, cells)

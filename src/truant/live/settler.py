@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from truant.live.asking import State
-from truant.live.store import Transaction, statements
+from truant.live.store import Transaction, decision_statements, statements
 
 if TYPE_CHECKING:
     from truant.live.counting import Cells
@@ -58,8 +58,8 @@ class Settler:
         number = experiment.number
 
         def query(transaction: Transaction) -> tuple[int | None, bool]:
-            due = statements.first_due(transaction, number)
-            other = statements.unsettled_answers(transaction, number) or statements.stale_days(
+            due = decision_statements.first_due(transaction, number)
+            other = decision_statements.unsettled_answers(transaction, number) or statements.stale_days(
                 transaction, number
             )
             return due, bool(other)

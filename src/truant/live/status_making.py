@@ -19,7 +19,7 @@ from truant.live.configuration import AT_CLOSE, Configuration
 from truant.live.course import AllocationPoint, allocation_course, course_by_day
 from truant.live.drift import find_drift, without_clear_winner
 from truant.live.status import ArmStatus, Holdout, Status, Stopping
-from truant.live.store import Transaction, statements
+from truant.live.store import Transaction, decision_statements, statements
 from truant.live.store.statements import Head
 from truant.live.times import shown
 from truant.setting import Setting
@@ -41,7 +41,7 @@ class _Read:
     cells: counting.Cells
     pending: list[int]
     waiting: list[int]  # pending decisions of the holdout
-    late: list[statements.LateOutcome]
+    late: list[decision_statements.LateOutcome]
     follow_ups: dict[str, int]
     points: list[AllocationPoint]
     shares: list[float]
@@ -63,13 +63,13 @@ class _Read:
             head,
             configuration,
             statements.day_cells(transaction, experiment),
-            statements.pending_by_arm(transaction, experiment, arms),
-            statements.pending_by_arm(transaction, experiment, arms, holdout=True),
-            statements.late_outcomes(transaction, experiment),
-            statements.follow_up_numbers(transaction, experiment),
+            decision_statements.pending_by_arm(transaction, experiment, arms),
+            decision_statements.pending_by_arm(transaction, experiment, arms, holdout=True),
+            decision_statements.late_outcomes(transaction, experiment),
+            decision_statements.follow_up_numbers(transaction, experiment),
             allocation_course(transaction, experiment, configuration),
             statements.allocation_of(transaction, experiment, head.allocation).probabilities,
-            statements.first_due(transaction, experiment),
+            decision_statements.first_due(transaction, experiment),
             _disturbed(history, imported),
         )
 

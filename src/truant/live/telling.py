@@ -22,7 +22,7 @@ from truant.live.decision import (
     decoded,
     told,
 )
-from truant.live.store import Store, Transaction, statements
+from truant.live.store import Store, Transaction, decision_statements, statements
 from truant.live.times import DAY, moment
 from truant.text import quoted
 
@@ -96,9 +96,9 @@ def found_row(store: Store, transaction: Transaction, experiment: int, place: Pl
     """The decision that is meant, locked; or raises UnknownName."""
     row = None
     if place.key is not None:
-        row = statements.decision_by_key(transaction, experiment, place.key, store.for_update)
+        row = decision_statements.decision_by_key(transaction, experiment, place.key, store.for_update)
     elif place.number is not None and place.tag is not None:
-        row = statements.decision_by_number(
+        row = decision_statements.decision_by_number(
             transaction, experiment, place.number, place.tag, store.for_update
         )
     if row is None:
@@ -123,7 +123,7 @@ def tell_one(
         place.number is not None
         and place.tag is not None
         and not (tell.followed_up or on_arrival)
-        and statements.tell_fresh(
+        and decision_statements.tell_fresh(
             transaction, experiment, place.number, place.tag, values, now, at_given=tell.at is not None
         )
     ):
@@ -138,7 +138,7 @@ def tell_one(
     else:
         changes, verdict = told(row, values, now, on_arrival)
     if changes:
-        statements.update_decision(transaction, row.number, changes)
+        decision_statements.update_decision(transaction, row.number, changes)
         if tell.followed_up:
             body = {"failed": tell.outcome is None}
             statements.insert_event(
@@ -169,7 +169,7 @@ def correct_one(
     new = {name: changes[name] for name in old}
     if not old:
         return
-    statements.update_decision(transaction, row.number, changes)
+    decision_statements.update_decision(transaction, row.number, changes)
     if row.settled is not None:
         statements.mark_stale(transaction, experiment, row.asked // DAY)
     statements.insert_event(
@@ -225,7 +225,7 @@ def withdraw_one(
     if row.settled is not None:
         changes["state"] = MISSING
         statements.mark_stale(transaction, experiment, row.asked // DAY)
-    statements.update_decision(transaction, row.number, changes)
+    decision_statements.update_decision(transaction, row.number, changes)
     statements.remove_values(transaction, row.number)
     statements.insert_event(
         transaction,
@@ -243,7 +243,7 @@ def forget_key(
     transaction: Transaction, experiment: int, key: str, now: int, actor: str | None, why: str | None
 ) -> int:
     """Remove a key from the decision that it was asked for, which stays; gives how many had it."""
-    found = statements.remove_key(transaction, experiment, key)
+    found = decision_statements.remove_key(transaction, experiment, key)
     if found:
         statements.insert_event(transaction, experiment, "forgotten", now, actor=actor, why=why)
     return found

@@ -1,7 +1,7 @@
 """What every store offers: transactions, and a few words of its dialect of SQL.
 
-All statements are written once, in `statements`, in the SQL that SQLite (3.35 or newer) and PostgreSQL share; `?`
-stands for a parameter. So a store is a way to open a database and to run transactions in it.
+All statements are written once, in `statements` and `decision_statements`, in the SQL that SQLite (3.35 or newer) and
+PostgreSQL share; `?` stands for a parameter. So a store is a way to open a database and to run transactions in it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The commands of live experiments; each module adds its own."""
 
-from truant.cli.live import (  # noqa: F401
+from truant.cli.live import (
     ask,
     correct,
     create,
@@ -12,3 +12,16 @@ from truant.cli.live import (  # noqa: F401
     tell,
     watch,
 )
+
+__all__ = [
+    "ask",
+    "correct",
+    "create",
+    "files",
+    "follow_up",
+    "list_experiments",
+    "manage",
+    "show",
+    "tell",
+    "watch",
+]

@@ -22,7 +22,7 @@ def test_the_table_leads_to_every_item():
 @pytest.mark.parametrize("heading", HEADINGS)
 def test_an_item_says_what_is_printed_what_is_right_and_checks_it(heading):
     section = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
-    assert section.index("**The paper**") < section.index("**Right is**") < section.index("```python")
+    assert section.index("**The paper**") < section.index("**Correction.**") < section.index("```python")
     checks = re.findall(r"```python\n(.*?)```\n+```text\n(.+?)```", section, flags=re.DOTALL)
     assert len(checks) == section.count("```python") >= 1
     assert all("print(" in code for code, _ in checks)

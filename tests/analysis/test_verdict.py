@@ -185,9 +185,7 @@ def test_what_depends_is_side_by_side():
     answers = {one.assumption: (one.arm, one.contradicted) for one in found.verdict.answers}
     assert answers == {"mcar": ("arm 1", True), "mar": ("arm 0", False)}
     assert found.verdict.kind == "clear"
-    assert "If the rows with a missing outcome are left out, 'arm 1' leads instead." in verdict_sentence(
-        found
-    )
+    assert "Dropping the rows with a missing outcome would name 'arm 1' instead." in verdict_sentence(found)
     both = dataclasses.replace(
         found,
         verdict=dataclasses.replace(

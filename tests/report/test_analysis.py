@@ -125,7 +125,7 @@ def test_answers_of_the_data_say_what_they_contradict(analysis, page):
         expected = {
             (True, True): "contradicted",
             (False, True): "not contradicted",
-            (True, False): "no, but this contradicts nothing",
+            (True, False): "no, but this does not contradict it",
             (False, False): "yes",
         }
         assert row[1] == f"{test.question} {test.remark}".strip()

@@ -126,8 +126,8 @@ def _contradicted(tests: Sequence[Test]) -> list[Warning]:
             continue
         where = f" in arm {named(test.arm)}" if test.arm else ""
         message = (
-            f"The data contradict {test.assumption}{where}. {test.question} It seems not "
-            f"(p {_compared(test.p_value)}): use the estimate of another assumption."
+            f"The data contradict {test.assumption}{where} (p {_compared(test.p_value)}): the answer to "
+            f"“{test.question}” is no. Use the estimate of another assumption."
         )
         found.append(Warning("contradicted", message, test.arm, test.p_value))
     return found

@@ -1,4 +1,4 @@
-"""How many missing outcomes to follow up so that the best arm gets clear, and from which arms and mediator levels.
+"""How many missing outcomes to follow up so that the best arm becomes the clear winner, and from where.
 
 The follow-up estimate is right whatever the reason for missingness. How likely it names a clear leader is not known
 before the first call: it is computed in two scenarios, and a plan must reach the chance in both.
@@ -51,7 +51,7 @@ class PlanOptions:
     Parameters
     ----------
     level : probability of being the best from which on the leader is clear.
-    chance : probability with which it must get clear.
+    chance : probability with which it must become the clear winner.
     differ : standard deviation of the difference between missing and observed outcomes of an arm, as a share of that of
         an outcome; in the second scenario.
     success : share of follow-ups that are answered.
@@ -95,7 +95,7 @@ class PlannedCell:
 
 @dataclass(frozen=True)
 class PlanPoint:
-    """A number of follow-ups, and the probability that the leader gets clear by it, by scenario."""
+    """A number of follow-ups, and the probability that the best arm becomes the clear winner, by scenario."""
 
     follow_ups: int
     chances: Mapping[str, float]

@@ -59,12 +59,12 @@ def plan_sentence(plan: FollowUpPlan) -> str:
 
 
 def _promise(plan: FollowUpPlan) -> str:
-    """How likely the best arm gets clear, in each scenario."""
+    """How likely the best arm becomes the clear winner, in each scenario."""
     alike, differ = (chance(plan.point.chances[name]) for name in (ALIKE, DIFFER))
     return (
-        f"The best arm gets clear with a probability of {alike} if missing outcomes are {_like(plan)}, and of {differ} "
-        f"if the mean of each arm's missing outcomes differs from that by about {plan.options.differ:.3g} standard "
-        "deviations."
+        f"The best arm becomes the clear winner with a probability of {alike} if missing outcomes are "
+        f"{_like(plan)}, and of {differ} if the mean of each arm's missing outcomes differs from that by about "
+        f"{plan.options.differ:.3g} standard deviations."
     )
 
 
@@ -125,11 +125,12 @@ def plan_notes(plan: FollowUpPlan) -> list[str]:
     if plan.smallest_difference is not None:
         notes.append(
             f"A difference of {plan.smallest_difference:.3g} between the two leading arms{_in_deviations(plan)} "
-            f"becomes clear with a probability of {100 * options.chance:.4g}%."
+            f"makes the better one the clear winner with a probability of {100 * options.chance:.4g}%."
         )
     if plan.kind != "settled":
         notes.append(
             "The probabilities hold in these two scenarios. If missing outcomes differ by more, and the lead among the "
-            "observed outcomes comes from that, the leader gets clear less often; the estimate stays right."
+            "observed outcomes comes from that, the best arm becomes the clear winner less often; the estimate stays "
+            "right."
         )
     return notes

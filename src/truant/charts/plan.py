@@ -1,4 +1,4 @@
-"""The chart of a plan of follow-ups: probability that the leader gets clear, along the number of follow-ups."""
+"""The chart of a plan of follow-ups: probability of a clear winner, along the number of follow-ups."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def plan_chart(
     Parameters
     ----------
     curve : table of any library with columns scenario, follow_ups and probability.
-    chance : probability that is asked for, a level line.
+    chance : requested probability, drawn as a horizontal line.
     marks : numbers of follow-ups to mark, by what they are called.
     title, subtitle : above the chart.
     width, height : of the plot in pixels; the width may be "container".
@@ -55,7 +55,7 @@ def plan_chart(
     data = chart_data({**given, "follow_ups": numbers, "probability": shares, "text": text})
     x = alt.X("follow_ups:Q", title="follow-ups", scale=x_scale)
     x = x.axis(styled_axis(grid=False, values=_ticks(low, high), labelExpr="format(datum.value, ',')"))
-    y = alt.Y("probability:Q", title="probability that the best arm gets clear", scale=y_scale)
+    y = alt.Y("probability:Q", title="probability of a clear winner", scale=y_scale)
     y = y.axis(styled_axis(labelExpr="format(datum.value, '.0%')", tickCount=5, domain=False, ticks=False))
     colours = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
     dashes = alt.Scale(domain=names, range=[list(DASHES[i % len(DASHES)]) for i in range(len(names))])

@@ -54,7 +54,7 @@ def plan(
     mediator : a column known before the outcome, or several; "cd420:3" cuts a continuous one at its tertiles.
     id : column that names each row; without it rows are listed by number, counted from 1 below the header.
     budget : number of follow-ups that can be made; found unless given.
-    chance : probability with which the best arm must get clear.
+    chance : probability with which the best arm must become the clear winner.
     level : probability of being the best from which on an arm is clear.
     differ : in the second scenario, the standard deviation of the difference between missing and observed outcomes of
         an arm, as a share of that of an outcome.

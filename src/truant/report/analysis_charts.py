@@ -48,7 +48,7 @@ def estimates_page_chart(analysis: Analysis, figures: Figures) -> PageChart:
     if len(analysis.arms) > 1:
         sentence += f" ★ marks the {best_end(analysis)} mean under an assumption."
     if bounds:
-        sentence += " The pale bar is the worst case: all that the mean of these rows can be."
+        sentence += " The pale bar is the worst case: all missing outcomes as low or as high as possible."
     sentence = " ".join(filter(None, (sentence, drawn_sentence(analysis, len(arms)), undrawn_sentence(arms))))
     alternative = (
         f"Dot and whisker chart of each arm's mean under each assumption. {verdict_sentence(analysis)}"
@@ -84,7 +84,7 @@ def missing_page_chart(analysis: Analysis) -> PageChart:
     alternative = (
         f"Heat map of the share of missing outcomes by arm and mediator. {missing_sentence(analysis)}"
     )
-    sentence = "Share of outcomes that are missing, and n, the rows of the cell."
+    sentence = "Share of outcomes that are missing; n is the number of rows."
     sentence = " ".join(filter(None, (sentence, drawn_sentence(analysis, len(arms)))))
     return PageChart("missing", spec_of(chart), alternative, sentence=sentence, fluid=False)
 

@@ -27,7 +27,7 @@ def answers_table(analysis: Analysis, figures: Figures) -> Table | None:
         return None
     contradicted = analysis.verdict.contradicted
     cells = [[*map(Cell, row[:-1]), Cell(row[-1], doubt=row[0] in contradicted)] for row in rows]
-    caption = "What each assumption says; expected loss: what choosing its best arm now loses on average"
+    caption = "What each assumption says; expected loss: mean loss if you choose its best arm now"
     return Table(caption, heads, cells, words=2, last_words=True)
 
 
@@ -60,7 +60,7 @@ def values_table(analysis: Analysis, figures: Figures) -> Table:
         caption += f"; sorted by {analysis.sorted_by}, best first; ★ best of its column"
     if bounded:
         caption += (
-            "; worst case: all missing outcomes as low or as high as can be, with limits for sampling error"
+            "; worst case: all missing outcomes as low or as high as possible, with limits for sampling error"
         )
     return Table(caption, columns, rows)
 

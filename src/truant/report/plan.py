@@ -98,7 +98,7 @@ def _facts(plan: FollowUpPlan) -> list[tuple[str, str]]:
                 "–" if plan.needed is None else f"{plan.needed:,}",
             )
         )
-        facts.append(("probability, at least", chance(plan.point.lowest)))
+        facts.append(("probability in the worse scenario", chance(plan.point.lowest)))
     return facts
 
 
@@ -112,12 +112,12 @@ def _page_chart(plan: FollowUpPlan) -> PageChart:
         return PageChart("plan", None, "")
     ends = plan.curve[0], plan.curve[-1]
     alternative = (
-        "Line chart of the probability that the best arm gets clear: "
+        "Line chart of the probability that the best arm becomes the clear winner: "
         + ", ".join(f"{chance(one.lowest)} with {one.follow_ups:,} follow-ups" for one in ends)
-        + f" in the scenario that is worse. {plan_sentence(plan)}"
+        + f" in the worse scenario. {plan_sentence(plan)}"
     )
     sentence = (
-        f"The dashed level line is the probability that is asked for, {100 * plan.options.chance:.4g}%. "
+        f"The dashed horizontal line is the requested probability, {100 * plan.options.chance:.4g}%. "
         "A plan must reach it in both scenarios."
     )
     return PageChart("plan", spec_of(plan_chart_of(plan)), alternative, sentence=sentence)

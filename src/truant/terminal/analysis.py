@@ -24,6 +24,7 @@ from truant.analysis.words import (
     leading_arms,
     lift_text,
     listed,
+    meanings_sentence,
     missing_share,
     p_value,
     percent,
@@ -67,6 +68,7 @@ class AnalysisDisplay:
         yield values_grid(self.analysis, figures)
         if (left_out := len(self.analysis.arms) - MOST_ARMS) > 0:
             yield plain(_left_out(left_out), "dim")
+        yield plain(legend(self.analysis), "dim")
         yield plain("")
         yield from _below(self.analysis, figures)
 
@@ -107,6 +109,14 @@ def values_grid(analysis: Analysis, figures: Figures) -> Grid:
     return Grid(["arm", "rows", "missing", *(["followed up"] if analysis.has_follow_ups else [])], rows)
 
 
+def legend(analysis: Analysis) -> str:
+    """What the columns and the star of the table mean."""
+    star = f"{STAR} best of its column; " if len(analysis.arms) > 1 else ""
+    worst = "; worst case: all missing outcomes as low or as high as possible"
+    bounded = any(arm.bounds for arm in analysis.arms)
+    return f"{star}{meanings_sentence(analysis)}{worst if bounded else ''}."
+
+
 def _below(analysis: Analysis, figures: Figures) -> Iterator[RenderableType]:
     yield plain(verdict_sentence(analysis), TONES[analysis.verdict.kind])
     yield from below_verdict(analysis, figures)
@@ -122,13 +132,13 @@ def below_verdict(analysis: Analysis, figures: Figures) -> Iterator[RenderableTy
         yield plain(f"Difference to {named(analysis.control)}", "bold")
         yield plain(
             f"simultaneous intervals and p-values (Dunnett); {STAR} interval excludes zero; "
-            "lift: as a share of the control's mean",
+            "lift: difference as a share of the control's mean",
             "dim",
         )
         yield _changes(analysis, figures)
     yield from bullets("Warnings", _warnings(analysis), "yellow")
     tips = [f"{tip.assumption}: {tipping_sentence(tip, figures)}" for tip in analysis.sensitivity]
-    yield from bullets("Would the winner change?", tips)
+    yield from bullets("Would the winner change? (sd: standard deviations of an outcome)", tips)
     unused = [f"{item.assumption}: {item.reason_alone}" for item in analysis.infeasible]
     yield from bullets("Assumptions that could not be used", unused, "dim")
 

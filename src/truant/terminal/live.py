@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from truant.analysis.words import UNKNOWN, Figures, percent
-from truant.terminal.analysis import MOST_ARMS, TONES, below_verdict, bullets, values_grid
+from truant.terminal.analysis import MOST_ARMS, TONES, below_verdict, bullets, legend, values_grid
 from truant.terminal.decisions import in_seconds
 from truant.terminal.plain import plain
 from truant.text import label
@@ -50,6 +50,7 @@ class StatusDisplay:
                 f"Settled decisions under every assumption; {100 * analysis.level:.4g}% intervals", "bold"
             )
             yield values_grid(analysis, figures)
+            yield plain(legend(analysis), "dim")
             yield from below_verdict(analysis, figures)
 
 

@@ -41,7 +41,7 @@ class PlanDisplay:
         if self.plan.kind != "settled":
             words = scenario_sentences(self.plan)
             yield from bullets(
-                "Probability that the best arm gets clear",
+                "Probability that the best arm becomes the clear winner",
                 [f"{chance(value)} if {words[name]}" for name, value in self.plan.point.chances.items()],
             )
         yield from bullets("Before you call", plan_notes(self.plan))

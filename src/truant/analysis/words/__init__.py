@@ -9,6 +9,7 @@ from truant.analysis.words.figures import (
     signed_percent,
 )
 from truant.analysis.words.follow_ups import follow_up_text, follow_ups_fact
+from truant.analysis.words.glossary import meanings_sentence
 from truant.analysis.words.graphs import forbids_sentence
 from truant.analysis.words.groups import chances_sentence, group_rows
 from truant.analysis.words.rows import (
@@ -53,6 +54,7 @@ __all__ = [
     "lift_text",
     "listed",
     "loss_text",
+    "meanings_sentence",
     "missing_sentence",
     "missing_share",
     "p_value",

@@ -53,7 +53,7 @@ def data_answer(test: Test) -> str:
     """What the data answer to the question of a test."""
     if test.p_value >= DOUBTFUL:
         return "not contradicted" if test.could_contradict else "yes"
-    return "contradicted" if test.could_contradict else "no, but this contradicts nothing"
+    return "contradicted" if test.could_contradict else "no, but this does not contradict it"
 
 
 def answer_rows(analysis: Analysis, figures: Figures) -> tuple[list[str], list[list[str]]]:

@@ -77,13 +77,13 @@ def _clear(analysis: Analysis) -> str:
     if verdict.by_follow_up:
         proof = next(answer for answer in verdict.answers if answer.assumption == verdict.evidence)
         return (
-            f"{named(verdict.arm)} is the clear winner, whatever the reason for missingness: it {_leads([proof])}, "
-            f"which rests on {answers_text(analysis)}{_if_like_answers(analysis)}."
+            f"{named(verdict.arm)} is the clear winner, whatever the reason for missingness: it leads "
+            f"{_under([proof])}, which rests on {answers_text(analysis)}{_if_like_answers(analysis)}."
         )
-    winner, leads = f"{named(verdict.arm)} is the clear winner", _leads(verdict.remaining)
+    winner, under = f"{named(verdict.arm)} is the clear winner", _under(verdict.remaining)
     if verdict.by_bounds:
-        return f"{winner}, whatever the missing outcomes were: it {leads}, and the worst-case bounds agree."
-    return f"{winner}: it {leads}."
+        return f"{winner}, whatever the missing outcomes were: it leads {under}, and the worst-case bounds agree."
+    return f"{winner} {under}."
 
 
 def _equal(analysis: Analysis) -> str:
@@ -163,16 +163,11 @@ def _remarks(analysis: Analysis) -> list[str]:
     """What was contradicted, what leaving out would have said, and what could not be tried."""
     verdict = analysis.verdict
     remarks = []
-    if verdict.contradicted and verdict.remaining:
-        remarks.append(f"The data contradict {listed(verdict.contradicted)}.")
+    if tested := _tested(analysis):
+        remarks.append(tested)
     naive = analysis.winner.get("naive")
     if verdict.kind == "clear" and naive not in (None, verdict.arm):
-        remarks.append(f"If the rows with a missing outcome are left out, {named(naive)} leads instead.")
-    beyond = [item.assumption for item in analysis.untestable]
-    named_by = [answer.assumption for answer in verdict.remaining if answer.assumption in beyond]
-    certain = verdict.by_bounds or verdict.by_follow_up
-    if verdict.kind == "clear" and named_by and not certain and verdict.missing_share > LITTLE:
-        remarks.append(f"The data cannot test {listed(named_by)}.")
+        remarks.append(f"Dropping the rows with a missing outcome would name {named(naive)} instead.")
     others = [] if not verdict.by_follow_up else [one for one in verdict.remaining if one.arm != verdict.arm]
     if others:
         remarks.append(f"{_sides(others)}, but this rests on an assumption.")
@@ -181,20 +176,35 @@ def _remarks(analysis: Analysis) -> list[str]:
     return remarks
 
 
+def _tested(analysis: Analysis) -> str:
+    """Which assumptions the data contradict, and which they cannot test; empty if there is nothing to say."""
+    verdict = analysis.verdict
+    contradicted = verdict.contradicted if verdict.remaining else []
+    beyond = {item.assumption for item in analysis.untestable}
+    untested = [answer.assumption for answer in verdict.remaining if answer.assumption in beyond]
+    certain = verdict.by_bounds or verdict.by_follow_up
+    if verdict.kind != "clear" or certain or verdict.missing_share <= LITTLE:
+        untested = []
+    parts = [f"contradict {listed(contradicted)}"] if contradicted else []
+    parts += [f"cannot test {listed(untested)}"] if untested else []
+    return f"The data {'; they '.join(parts)}." if parts else ""
+
+
 def _sides(answers: Sequence[Answer]) -> str:
     """'a' leads under mcar (probability of being the best: 99.0%) and mar (98.1%); 'b' leads under mnar (97.0%)."""
     arms = dict.fromkeys(answer.arm for answer in answers)
     own = [[answer for answer in answers if answer.arm == arm] for arm in arms]
     return "; ".join(
-        f"{named(arm)} {_leads(some, i == 0)}" for i, (arm, some) in enumerate(zip(arms, own, strict=True))
+        f"{named(arm)} leads {_under(some, i == 0)}"
+        for i, (arm, some) in enumerate(zip(arms, own, strict=True))
     )
 
 
-def _leads(answers: Sequence[Answer], explained: bool = True) -> str:
-    """'leads under mcar (probability of being the best: 99.0%) and mar (98.1%)'; not explained, without these words."""
+def _under(answers: Sequence[Answer], explained: bool = True) -> str:
+    """'under mcar (probability of being the best: 99.0%) and mar (98.1%)'; not explained, without these words."""
     first = "probability of being the best: " if explained else ""
     names = [f"{one.assumption} ({'' if i else first}{_chance(one)})" for i, one in enumerate(answers)]
-    return f"leads under {listed(names)}"
+    return f"under {listed(names)}"
 
 
 def _chance(answer: Answer) -> str:

@@ -13,31 +13,31 @@ LABELS = Labels.of(["a", "b"], ["no", "yes"], "converted", "opened")
 EXPECTED = {
     "mcar": (
         2,
-        "Whether 'converted' is seen may depend on the arm, but not on 'opened' nor on 'converted' itself.",
+        "Whether 'converted' is observed may depend on the arm, but not on 'opened' nor on 'converted' itself.",
     ),
     "mar": (
         1,
-        "Whether 'converted' is seen may depend on the arm and 'opened', but not on 'converted' itself.",
+        "Whether 'converted' is observed may depend on the arm and 'opened', but not on 'converted' itself.",
     ),
     "mnar": (
         1,
-        "Whether 'converted' is seen may depend on the arm and 'converted' itself, but not on 'opened'.",
+        "Whether 'converted' is observed may depend on the arm and 'converted' itself, but not on 'opened'.",
     ),
     "mediator-mar": (
         3,
-        "Whether 'converted' is seen may depend on the arm, 'opened' and whether 'opened' is seen, but not on "
-        "'converted' itself. Whether 'opened' is seen may depend on the arm, but not on 'opened' itself nor on "
+        "Whether 'converted' is observed may depend on the arm, 'opened' and whether 'opened' is observed, but not on "
+        "'converted' itself. Whether 'opened' is observed may depend on the arm, but not on 'opened' itself nor on "
         "'converted'.",
     ),
     "mediator-mnar": (
         3,
-        "Whether 'converted' is seen may depend on the arm and 'opened', but not on 'converted' itself nor on whether "
-        "'opened' is seen. Whether 'opened' is seen may depend on the arm and 'opened' itself, but not on 'converted'.",
+        "Whether 'converted' is observed may depend on the arm and 'opened', but not on 'converted' itself nor on whether "
+        "'opened' is observed. Whether 'opened' is observed may depend on the arm and 'opened' itself, but not on 'converted'.",
     ),
     "both-mnar": (
         3,
-        "Whether 'converted' is seen may depend on the arm and 'converted' itself, but not on 'opened' nor on whether "
-        "'opened' is seen. Whether 'opened' is seen may depend on the arm and 'opened' itself, but not on 'converted'.",
+        "Whether 'converted' is observed may depend on the arm and 'converted' itself, but not on 'opened' nor on whether "
+        "'opened' is observed. Whether 'opened' is observed may depend on the arm and 'opened' itself, but not on 'converted'.",
     ),
 }
 
@@ -49,7 +49,7 @@ def test_what_an_assumption_forbids_is_crossed_out_and_said(name):
     assert found.caption == caption
     assert sum(arrow.cross is not None for arrow in found.arrows) == crosses
     assert found.alternative.partition("Forbidden: ")[2].count(" to ") == crosses
-    missing_mediators = "is seen. Whether" in caption or name == "mediator-mar"
+    missing_mediators = "is observed. Whether" in caption or name == "mediator-mar"
     assert len(found.nodes) == 4 + missing_mediators
     assert len(found.arrows) == 6 + 4 * missing_mediators
 
@@ -59,16 +59,16 @@ def test_the_crossed_arrow_lies_between_its_nodes():
     by_text = {node.text: node for node in found.nodes}
     (x, y), *others = [arrow.cross for arrow in found.arrows if arrow.cross]
     assert others == []
-    outcome, seen = by_text["converted"], by_text["converted seen"]
+    outcome, seen = by_text["converted"], by_text["converted observed"]
     assert seen.x < x < outcome.x
     assert outcome.y < y < seen.y
 
 
 def test_without_a_mediator_there_is_none_in_the_graph():
     found = graph("mcar", (("M", "O"), ("Y", "O")), LABELS, has_mediator=False)
-    assert [node.text for node in found.nodes] == ["arm", "converted", "converted seen"]
+    assert [node.text for node in found.nodes] == ["arm", "converted", "converted observed"]
     assert found.caption == (
-        "Whether 'converted' is seen may depend on the arm, but not on 'converted' itself."
+        "Whether 'converted' is observed may depend on the arm, but not on 'converted' itself."
     )
 
 

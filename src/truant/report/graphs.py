@@ -19,7 +19,7 @@ PAIRS = ("AM", "MY", "AY", "AO", "MO", "YO", "AQ", "MQ", "YQ", "QO")
 ARROWS: tuple[Arrow, ...] = tuple((pair[0], pair[1]) for pair in PAIRS)
 HALF_HEIGHT, TOP, BOTTOM = 15.0, 62.0, 158.0
 HEAD = 8.0  # length of an arrow's head
-CROSS = 0.42  # of the way along an arrow: where it is crossed out
+CROSS, LONG_CROSS = 0.42, 0.77  # of the way along an arrow: where it is crossed out, and where a long one is
 MOST_LETTERS = 12
 
 
@@ -55,7 +55,7 @@ class Graph:
 
 
 def assumption_graphs(analysis: Analysis) -> list[Graph]:
-    """One for each assumption that states what it forbids; `follow-up` forbids nothing, which is worth a graph."""
+    """One for each assumption that states what it forbids, and one without a cross for `follow-up`."""
     found = []
     for name in analysis.assumptions:
         spec = Spec.parse(name)
@@ -88,19 +88,19 @@ def graph(name: str, forbidden: Iterable[Arrow], labels: Labels, has_mediator: b
 def _nodes(labels: Labels, shown: set[str]) -> dict[str, Node]:
     mediator = labels.mediator_column or "mediator"
     names = {"A": "arm", "M": mediator, "Y": labels.outcome}
-    names |= {"O": f"{labels.outcome} seen", "Q": f"{mediator} seen"}
+    names |= {"O": f"{labels.outcome} observed", "Q": f"{mediator} observed"}
     places = {"A": (52.0, TOP), "M": (170.0, TOP), "Y": (288.0, TOP)}
-    places |= {"Q": (82.0, BOTTOM), "O": (250.0 if "Q" in shown else 170.0, BOTTOM)}
+    places |= {"Q": (74.0, BOTTOM), "O": (264.0 if "Q" in shown else 170.0, BOTTOM)}
     nodes = {}
     for node in "AMYQO":
         if node in shown:
-            seen = node in "OQ"
+            observed = node in "OQ"
             text = (
-                _clipped(labels.outcome if node == "O" else mediator) + " seen"
-                if seen
+                _clipped(labels.outcome if node == "O" else mediator) + " observed"
+                if observed
                 else _clipped(names[node])
             )
-            nodes[node] = Node(*places[node], 62.0 if seen else 46.0, text, visible(names[node]))
+            nodes[node] = Node(*places[node], 70.0 if observed else 46.0, text, visible(names[node]))
     return nodes
 
 
@@ -117,7 +117,8 @@ def _arrow(nodes: dict[str, Node], arrow: Arrow, forbidden: bool) -> DrawnArrow:
         foot, tip = _edge(start, stop), _edge(stop, start)
         towards = foot
         end = _short_of(towards, tip, HEAD - 1)
-        middle = (foot[0] + CROSS * (tip[0] - foot[0]), foot[1] + CROSS * (tip[1] - foot[1]))
+        along = LONG_CROSS if arrow == ("Y", "Q") else CROSS  # clear of the other arrows
+        middle = (foot[0] + along * (tip[0] - foot[0]), foot[1] + along * (tip[1] - foot[1]))
         path = f"M{_at(foot)} L{_at(end)}"
     return DrawnArrow(path, _head(towards, tip), middle if forbidden else None)
 

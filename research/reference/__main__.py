@@ -1,0 +1,18 @@
+"""Writes the pages: `python -m research.reference`."""
+
+from __future__ import annotations
+
+from research import ROOT
+from research.reference.pages import pages
+from truant.files import written_whole
+
+
+def main() -> None:
+    for name, text in pages().items():
+        with written_whole(ROOT / "docs" / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+        print(f"docs/{name} is written.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""The public attributes and methods of a class."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from research.reference.docstrings import field_comments, parameters, summary
+from research.reference.schemas import fields, schemas
+from research.reference.signatures import call, type_of
+
+DOCUMENTS = {  # classes whose fields have the names and the meaning of those of a JSON document
+    "AnalysisBy": ("analysis-by-1.json", ""),
+    "Answer": ("analysis-1.json", "verdict.answers[]."),
+    "Arm": ("analysis-1.json", "arms[]."),
+    "ArmEstimate": ("analysis-1.json", "arms[].estimates.*."),
+    "ArmStatus": ("status-1.json", "arms[]."),
+    "Decision": ("asked-1.json", "decisions[]."),
+    "Diagnosis": ("diagnosis-1.json", ""),
+    "FollowUp": ("follow-ups-1.json", "follow_ups[]."),
+    "FollowUpList": ("follow-ups-1.json", ""),
+    "Holdout": ("status-1.json", "holdout."),
+    "Interval": ("analysis-1.json", "arms[].naive."),
+    "LogAnalysis": ("analysis-1.json", ""),
+    "LogPlan": ("plan-1.json", ""),
+    "Status": ("status-1.json", ""),
+    "Stopping": ("status-1.json", "stopping."),
+    "Told": ("told-1.json", ""),
+}
+
+
+class Attribute(NamedTuple):
+    """A field or property: its type, and what it means."""
+
+    name: str
+    type: str
+    words: str
+    documented: Any  # the function of a property; None for a field
+
+
+class Method(NamedTuple):
+    """A method, and how it is called."""
+
+    call: str
+    function: Callable[..., Any]
+
+
+def attributes(cls: type) -> list[Attribute]:
+    """Fields first, then properties; each once."""
+    found = {one.name: one for base in _bases(cls) for one in (*_fields(base), *_properties(base))}
+    return sorted(found.values(), key=lambda one: one.documented is not None)
+
+
+def methods(cls: type) -> list[Method]:
+    """Methods; those of the class itself, such as `open`, come first."""
+    found: dict[str, Method] = {}
+    for base in _bases(cls):
+        for name, member in vars(base).items():
+            function = getattr(member, "__func__", member)
+            if not name.startswith("_") and inspect.isfunction(function):
+                bound = not isinstance(member, staticmethod)
+                prefix = f"{cls.__name__}." if isinstance(member, classmethod | staticmethod) else ""
+                found[name] = Method(call(f"{prefix}{name}", function, bound), function)
+    return sorted(found.values(), key=lambda one: not one.call.startswith(f"{cls.__name__}."))
+
+
+def _bases(cls: type) -> list[type]:
+    """The class and the classes of truant that it is made from, the most general first."""
+    return [base for base in reversed(cls.__mro__) if base.__module__.startswith("truant")]
+
+
+def _fields(cls: type) -> Iterator[Attribute]:
+    described = field_comments(cls) | field_meanings(cls) | parameters(cls)
+    for name, annotation in inspect.get_annotations(cls).items():
+        if not name.startswith("_") and not str(annotation).startswith("ClassVar"):
+            yield Attribute(name, type_of(annotation), described.get(name, ""), None)
+
+
+def field_meanings(cls: type) -> dict[str, str]:
+    """What the JSON document of a result says of the fields of the same name."""
+    file, place = DOCUMENTS.get(cls.__name__, ("", ""))
+    if not file:
+        return {}
+    found = {one.path: one.schema["description"] for one in fields(schemas()[file])}
+    return {
+        path.removeprefix(place): words.replace("null", "None")
+        for path, words in found.items()
+        if path.startswith(place) and "." not in path.removeprefix(place)
+    }
+
+
+def _properties(cls: type) -> Iterator[Attribute]:
+    for name, member in vars(cls).items():
+        function = member.fget if isinstance(member, property) else getattr(member, "func", None)
+        if name.startswith("_") or not isinstance(member, property | functools.cached_property):
+            continue
+        annotation = inspect.signature(function).return_annotation
+        yield Attribute(name, type_of(annotation), summary(function), function)

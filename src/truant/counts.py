@@ -105,10 +105,10 @@ class Counts:
     none.
     """
 
-    table: FloatArray
-    levels: tuple[float, ...] | None = None
-    centre: float = 0.0
-    followed_up: FloatArray | None = None
+    table: FloatArray  # counts of all arms, mediator levels and outcomes
+    levels: tuple[float, ...] | None = None  # the values of a discrete outcome; None for real outcomes
+    centre: float = 0.0  # what sums of real outcomes are taken about
+    followed_up: FloatArray | None = None  # the same for missing outcomes that were followed up
 
     def __post_init__(self) -> None:
         # the shape alone: counts are made in every estimate; `checked` looks at the numbers

@@ -41,7 +41,7 @@ class Policy:
     assumption: Assumption | None = None
     follow_up: FollowUpRule | None = None
     reveals: bool = False
-    summary: str = ""
+    summary: str = ""  # what the policy does, in one sentence
 
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """The arm's value under the policy's assumption."""

@@ -40,8 +40,8 @@ DATA, SUMMARY, PAGE = "reproduction.parquet", "summary.json", "index.html"
 class Reproduction:
     """A finished reproduction: its folder and its summary."""
 
-    folder: Path
-    summary: dict[str, Any] = field(repr=False)
+    folder: Path  # where pictures, data, summary and page are
+    summary: dict[str, Any] = field(repr=False)  # the same as summary.json
     stopped: bool  # by an interrupt, before all figures were made
 
     @property

@@ -50,7 +50,7 @@ class SweepResult:
     folder: Path
     rows: list[dict[str, Any]]
     seconds: float
-    kernel_seconds: float
+    kernel_seconds: float  # time of all runs in the compiled loop, also of earlier calls
 
     @property
     def results(self) -> Path:

@@ -311,7 +311,7 @@ def test_help_imports_nothing_heavy():
     )
     result = python("-c", script)
     assert result.returncode == 0, result.stderr
-    assert "Compare policies in a world." in result.stdout
+    assert "Compare policies on simulated outcomes" in result.stdout
     assert result.stdout.splitlines()[-1] == "[]"
 
 

@@ -178,7 +178,7 @@ def test_on_the_command_line(study):
     assert checked.exit_code == 0
     rounds = 210 * (3 * 4 * 400 + 3 * (200 + 300))
     assert checked.output == (
-        f"The study is sound: 6 points, 3 policies at most, 210 runs of each, 12 tasks, {rounds:,} rounds.\n"
+        f"The study is valid: 6 points, 3 policies at most, 210 runs of each, 12 tasks, {rounds:,} rounds.\n"
     )
     assert not (study.parent / "study-results").exists()
     out = study.parent / "elsewhere"

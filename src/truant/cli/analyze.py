@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from truant.cli.base import as_json, cli, console, integer, number, numbers, say, wrote
+from truant.cli.sections import examples
 
 
 def _complete_assumptions(
@@ -28,7 +29,13 @@ def _cut(text: str) -> Any:
     return numbers(text.removesuffix(",")) if "," in text else integer(text)
 
 
-@cli.command()
+@cli.command(
+    epilog=examples(
+        "truant analyze visits.csv --arm mail --outcome spent --mediator opened",
+        "truant analyze trial.parquet --arm drug --outcome dead --minimize",
+        "truant analyze 'logs/*.csv' --arm page --outcome bought --html report.html",
+    )
+)
 @click.argument("data")
 @click.option("--arm", required=True, metavar="COLUMN", help="Column with the arm of each row.")
 @click.option(
@@ -38,21 +45,22 @@ def _cut(text: str) -> Any:
     "--mediator",
     multiple=True,
     metavar="COLUMN[:N]",
-    help="Column known before the outcome; may be repeated. NAME:3 cuts a continuous one into thirds.",
+    help="Column known before the outcome and related to it; may be repeated. NAME:3 cuts a number into thirds.",
 )
 @click.option("--control", metavar="ARM", help="The arm that the others are compared with.")
 @click.option(
     "--assume",
     multiple=True,
     shell_complete=_complete_assumptions,
-    help="Assumption to use, see `truant assumptions`; may be repeated.  [default: all that are possible]",
+    help="Assumption about why outcomes are missing, see `truant assumptions`; may be repeated.  "
+    "[default: all that these data allow]",
 )
 @click.option(
     "--level",
     type=number,
     default=0.95,
     show_default=True,
-    help="Level of the intervals, and least probability of being the best of a clear winner.",
+    help="Level of the intervals; a clear winner is the best arm with at least this probability.",
 )
 @click.option(
     "--tolerance",
@@ -83,27 +91,31 @@ def _cut(text: str) -> Any:
     "--only-missing-values", metavar="-99,?", help="The only values that mean missing, apart from empty."
 )
 @click.option(
-    "--decimal", default=".", show_default=True, metavar="SIGN", help="Decimal sign of the numbers: . or ,"
+    "--decimal",
+    default=".",
+    show_default=True,
+    metavar="SIGN",
+    help="Decimal sign of the numbers: a point or a comma.",
 )
 @click.option("--observed", metavar="COLUMN", help="Column that says whether the outcome was observed.")
 @click.option(
     "--followed-up",
     metavar="COLUMN",
-    help="Column that marks rows whose outcome was missing and then followed up; the outcome is the answer.",
+    help="Column that marks rows whose outcome was missing at first and then obtained by a follow-up.",
 )
 @click.option(
     "--failed-follow-ups",
     metavar="WAY",
-    help="worst-case: outcomes that follow-ups did not obtain may be anything; ignorable: they are like the obtained "
-    "ones.  [default: worst-case]",
+    help="How outcomes that follow-ups did not obtain are treated: worst-case (they may have any value) or ignorable "
+    "(they are like the obtained ones).  [default: worst-case]",
 )
 @click.option(
     "--expected-split",
     type=numbers,
     metavar="1,1,...",
-    help="Planned shares of the arms, sorted by arm; a warning if the rows differ.",
+    help="Planned shares of the arms, sorted by arm; truant warns if those of the rows differ.",
 )
-@click.option("--minimize", is_flag=True, help="Lower outcomes are better: costs, churn, deaths.")
+@click.option("--minimize", is_flag=True, help="Lower outcomes are better, as for costs, churn or deaths.")
 @click.option(
     "--filter",
     multiple=True,
@@ -112,31 +124,40 @@ def _cut(text: str) -> Any:
 )
 @click.option("--by", metavar="COLUMN", help="One analysis for each value of this column, on one page.")
 @click.option(
-    "--time", metavar="COLUMN", help="Time of each row: shows shares of arms and missing outcomes over time."
+    "--time",
+    metavar="COLUMN",
+    help="Column with the time of each row: shows the shares of arms and of missing outcomes over time.",
 )
 @click.option(
     "--unit",
     metavar="COLUMN",
-    help="Unit (e.g. customer) of each row, if a unit has several: standard errors are clustered.",
+    help="Column with the unit (e.g. customer) of each row, if units have several rows: standard errors are clustered.",
 )
 @click.option(
     "--collected",
     default="fixed",
     show_default=True,
     metavar="WAY",
-    help="fixed, or adaptive if arms were chosen by earlier outcomes: intervals are then confidence sequences.",
+    help="How arms were chosen: fixed, or adaptive (by earlier outcomes; intervals are then confidence sequences).",
 )
 @click.option(
     "--collected-by",
     metavar="POLICY",
-    help="The policy that chose the arms, e.g. mar-ucb: intervals are calibrated by replaying it.",
+    help="Policy that chose the arms, e.g. mar-ucb: intervals are calibrated by replaying it.",
 )
-@click.option("--horizon", type=integer, metavar="ROWS", help="Horizon that this policy was given.")
-@click.option("--replays", type=integer, help="Number of replays of this policy.  [default: 800]")
+@click.option(
+    "--horizon",
+    type=integer,
+    metavar="ROWS",
+    help="Horizon that the policy of --collected-by was given; required with it.",
+)
+@click.option(
+    "--replays", type=integer, help="Number of replays of the policy of --collected-by.  [default: 800]"
+)
 @click.option(
     "--probability",
     metavar="COLUMN",
-    help="Column with the probability of choosing the row's arm: estimates are adaptively weighted.",
+    help="Column with the probability with which the arm of the row was chosen: estimates are adaptively weighted.",
 )
 @click.option(
     "--value",
@@ -188,9 +209,10 @@ def analyze(
     out: str | None,
     as_json: bool,
 ) -> None:
-    """Compare the arms of a table with missing outcomes, under each assumption about why they are missing.
+    """Compare the arms of a table with missing outcomes.
 
-    DATA is a CSV or Parquet file (or a quoted glob of several), or the URL of a database table.
+    The means are estimated under each assumption about why outcomes are missing. DATA is a CSV or Parquet file (or a
+    quoted pattern such as 'logs/*.csv'), or the URL of a database table.
     """
     from truant.files import check_outputs
     from truant.logs.analyze import analyze as run

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from truant.cli.interrupts import exit_stopped, interruptible
+from truant.cli.sections import SectionedGroup
 from truant.errors import InvalidValue, TruantError, problem, problem_document
 from truant.text import visible
 
@@ -18,26 +19,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-class Commands(click.Group):
+class Commands(SectionedGroup):
     """Commands whose refusals are one sentence on stderr and exit code 2; with --json a problem document."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Remember whether a command was asked for JSON: its errors are then JSON too."""
         ctx.meta["truant.json"] = "--json" in args
         return super().parse_args(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List commands under the heading that each names as its section."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        found = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        limit = formatter.width - 6 - max(map(len, found))
-        for name, command in found.items():
-            if command is not None and not command.hidden:
-                heading = getattr(command, "section", "Commands")
-                sections.setdefault(heading, []).append((name, command.get_short_help_str(limit)))
-        for heading, rows in sections.items():
-            with formatter.section(heading):
-                formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; what truant refuses is said in one sentence."""
@@ -119,10 +107,13 @@ def numbers(text: str) -> Any:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="truant", prog_name="truant", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Bandits and adaptive experiments whose outcomes do not always show up."""
+    """Bandits and adaptive experiments with missing outcomes.
+
+    Every command has its own help: truant COMMAND --help
+    """
 
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, and errors as JSON too.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON; errors are JSON, too.")
 
 
 def say(sentence: str, *, err: bool = False) -> None:

@@ -17,10 +17,10 @@ SHELLS = ("bash", "zsh", "fish")
 @cli.command()
 @click.argument("shell", type=click.Choice(SHELLS), required=False)
 def completion(shell: str | None) -> None:
-    """Print the script for completion in a shell.
+    """Print a script that lets a shell complete names.
 
-    Put  eval "$(truant completion bash)"  into ~/.bashrc, the same with zsh into ~/.zshrc; for fish,
-    truant completion fish > ~/.config/fish/completions/truant.fish
+    For bash, put  eval "$(truant completion bash)"  into ~/.bashrc; for zsh, the same with zsh into ~/.zshrc; for fish,
+    run  truant completion fish > ~/.config/fish/completions/truant.fish
     """
     shell = shell or Path(os.environ.get("SHELL", "")).name
     found = get_completion_class(shell) if shell in SHELLS else None

@@ -104,7 +104,7 @@ def _value(value: Any) -> str:
     return ",".join(map(_value, value)) if isinstance(value, tuple | list) else str(value)
 
 
-_listing("world", "List the worlds and what can be set.")
-_listing("policy", "List the policies: ours, the paper's, baselines.")
-_listing("assumption", "List why outcomes may be missing.")
-_listing("index", "List how an estimate becomes a choice.")
+_listing("world", "List the worlds of simulations and their parameters.")
+_listing("policy", "List the policies, which choose arms.")
+_listing("assumption", "List the assumptions about why outcomes are missing.")
+_listing("index", "List the indices, which turn estimates into choices.")

@@ -8,13 +8,19 @@ from typing import Any
 import click
 
 from truant.cli.base import as_json, cli, console, integer, number, numbers, say, wrote
+from truant.cli.sections import examples
 
 
 def _listed(text: str | None) -> list[str] | None:
     return None if text is None else text.split(",") if text else []
 
 
-@cli.command()
+@cli.command(
+    epilog=examples(
+        "truant plan visits.csv --arm mail --outcome spent --out calls.csv",
+        "truant plan visits.csv --arm mail --outcome spent --budget 60",
+    )
+)
 @click.argument("data")
 @click.option("--arm", required=True, metavar="COLUMN", help="Column with the arm of each row.")
 @click.option(
@@ -24,45 +30,57 @@ def _listed(text: str | None) -> list[str] | None:
     "--mediator",
     multiple=True,
     metavar="COLUMN[:N]",
-    help="Column known before the outcome; may be repeated. NAME:3 cuts a continuous one into thirds.",
+    help="Column known before the outcome and related to it; may be repeated. NAME:3 cuts a number into thirds.",
 )
-@click.option("--id", metavar="COLUMN", help="Column that names each row.  [default: the number of the row]")
 @click.option(
-    "--budget", type=integer, metavar="N", help="Number of follow-ups you can make.  [default: find it]"
+    "--id", metavar="COLUMN", help="Column with the name of each row.  [default: the number of the row]"
+)
+@click.option(
+    "--budget",
+    type=integer,
+    metavar="N",
+    help="Number of follow-ups that you can make.  [default: truant finds how many are needed]",
 )
 @click.option(
     "--chance",
     type=number,
     default=0.8,
     show_default=True,
-    help="Probability with which the best arm must get clear.",
+    help="Probability with which the follow-ups must show a clear winner.",
 )
 @click.option(
     "--level",
     type=number,
     default=0.95,
     show_default=True,
-    help="Least probability of being the best of a clear winner.",
+    help="A clear winner is the best arm with at least this probability.",
 )
 @click.option(
     "--differ",
     type=number,
     default=0.5,
     show_default=True,
-    help="How much missing outcomes of an arm may differ from its observed ones, in standard deviations.",
+    help="How much the mean of the missing outcomes of an arm may differ from that of its observed ones, in standard "
+    "deviations.",
 )
 @click.option(
     "--success",
     type=number,
     default=1.0,
     show_default=True,
-    help="Share of follow-ups that bring an outcome.",
+    help="Share of follow-ups that obtain the outcome.",
 )
-@click.option("--seed", type=integer, default=0, show_default=True, help="The same seed draws the same rows.")
+@click.option(
+    "--seed",
+    type=integer,
+    default=0,
+    show_default=True,
+    help="Seed of the random numbers; the same seed draws the same rows.",
+)
 @click.option(
     "--followed-up",
     metavar="COLUMN",
-    help="Column that marks rows whose outcome was missing and then followed up; only others are planned.",
+    help="Column that marks rows that were followed up before; they are not listed again.",
 )
 @click.option("--observed", metavar="COLUMN", help="Column that says whether the outcome was observed.")
 @click.option(
@@ -74,7 +92,7 @@ def _listed(text: str | None) -> list[str] | None:
     metavar="0,1,...",
     help="Values of a discrete outcome.  [default: from the data]",
 )
-@click.option("--minimize", is_flag=True, help="Lower outcomes are better: costs, churn, deaths.")
+@click.option("--minimize", is_flag=True, help="Lower outcomes are better, as for costs, churn or deaths.")
 @click.option(
     "--missing-values",
     metavar="-99,?",
@@ -84,7 +102,11 @@ def _listed(text: str | None) -> list[str] | None:
     "--only-missing-values", metavar="-99,?", help="The only values that mean missing, apart from empty."
 )
 @click.option(
-    "--decimal", default=".", show_default=True, metavar="SIGN", help="Decimal sign of the numbers: . or ,"
+    "--decimal",
+    default=".",
+    show_default=True,
+    metavar="SIGN",
+    help="Decimal sign of the numbers: a point or a comma.",
 )
 @click.option(
     "--filter",
@@ -112,9 +134,10 @@ def plan(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Say how many missing outcomes to follow up until the best arm is clear, and list random rows.
+    """Plan which missing outcomes of a table to follow up.
 
-    DATA is a CSV or Parquet file (or a quoted glob of several), or the URL of a database table.
+    Says how many follow-ups are needed to find the best arm, and lists as many rows, drawn at random. DATA is a CSV or
+    Parquet file (or a quoted pattern such as 'logs/*.csv'), or the URL of a database table.
     """
     from truant.files import check_outputs
     from truant.logs.inputs import inputs_of

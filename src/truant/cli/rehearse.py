@@ -16,62 +16,97 @@ if TYPE_CHECKING:
 
 
 @cli.command()
-@click.option("--world", required=True, help="See `truant worlds`.")
+@click.option("--world", required=True, help="World to draw outcomes from, see `truant worlds`.")
 @click.option(
     "--set",
     "parameters",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A parameter of the world; may be repeated.",
+    help="Parameter of the world, e.g. gamma=0.5,1.0; may be repeated.",
 )
 @click.option(
     "--window",
     "windows",
     multiple=True,
     metavar="TIME",
-    help="How long to wait for an outcome, such as 7d; several with commas, or repeated.  [default: 1d,3d,7d]",
+    help="How long to wait for an outcome, e.g. 7d; several with commas between them.  [default: 1d,3d,7d]",
 )
 @click.option(
     "--assume",
     metavar="NAMES",
-    help="See `truant assumptions`; several with commas.  [default: the one that the world is named after]",
+    help="Assumptions to compare, see `truant assumptions`; several with commas between them.  "
+    "[default: the one that the world is named after]",
 )
 @click.option(
-    "--policy", help="Such as ucb, with each assumption, or mar-ucb, with all.  [default: as `create`]"
+    "--policy",
+    help="How arms are chosen: an index such as ucb, combined with each assumption, or a policy such as mar-ucb.  "
+    "[default: ucb]",
 )
 @click.option(
-    "--settle", default="at_close", show_default=True, help="at_close, on_arrival, or both with a comma."
+    "--settle",
+    default="at_close",
+    show_default=True,
+    help="When a decision is counted: at_close, on_arrival, or both with a comma between them.",
 )
 @click.option(
     "--delay",
     default="exponential:2d",
     show_default=True,
-    help="How long outcomes take: none, constant:12h, exponential:2d or lognormal:2d, with any mean.",
+    help="Distribution and mean of the time that outcomes take: exponential:2d, lognormal:2d, constant:12h or none.",
 )
-@click.option("--late-depends-on", metavar="[arm|mediator|outcome]", help="What the mean delay grows with.")
+@click.option("--late-depends-on", metavar="[arm|mediator|outcome]", help="What the mean delay depends on.")
 @click.option(
     "--late-factor",
     type=number,
     default=4.0,
     show_default=True,
-    help="How many times longer the delay is at the highest than at the lowest.",
+    help="How many times longer the mean delay is at the highest arm, mediator level or outcome than at the lowest.",
 )
-@click.option("--rate", default="100/d", show_default=True, help="Decisions in a time, evenly spaced.")
-@click.option("--days", type=number, default=28, show_default=True, help="How long the experiment runs.")
-@click.option("--decisions", type=integer, default=None, help="Their number in all, instead of --days.")
 @click.option(
-    "--step", default=None, help="How often windows are closed.  [default: a quarter of the shortest]"
+    "--rate",
+    default="100/d",
+    show_default=True,
+    help="Number of decisions per day, hour or minute, evenly spaced.",
 )
-@click.option("--duplicates", type=number, default=0.0, help="Probability that a message comes twice.")
+@click.option("--days", type=number, default=28, show_default=True, help="Duration of the experiment.")
+@click.option(
+    "--decisions", type=integer, default=None, help="Number of decisions in total, instead of --days."
+)
+@click.option(
+    "--step",
+    default=None,
+    help="Time between two updates of the shares of the arms, e.g. 6h.  [default: a quarter of the shortest window]",
+)
+@click.option(
+    "--duplicates",
+    type=number,
+    default=0.0,
+    show_default=True,
+    help="Probability that a message comes twice.",
+)
 @click.option("--reorder", is_flag=True, help="Tell half of the mediators after their outcome.")
-@click.option("--lose", type=number, default=0.0, help="Probability that a message never comes.")
-@click.option("--runs", type=integer, default=10, show_default=True, help="Of each variant.")
-@click.option("--no-null", is_flag=True, help="Leave the null world out, in which all arms are equal.")
-@click.option("--seed", type=integer, default=0, show_default=True, help="The same seed, the same numbers.")
-@click.option("--level", type=number, default=0.95, show_default=True, help="Of intervals and clear winners.")
-@click.option("--minimize", is_flag=True, help="Lower outcomes are better.")
-@click.option("--workers", type=integer, default=None, help="Runs at a time.  [default: all cores]")
-@click.option("--html", type=click.Path(path_type=str), help="Write a page.")
+@click.option(
+    "--lose", type=number, default=0.0, show_default=True, help="Probability that a message never comes."
+)
+@click.option("--runs", type=integer, default=10, show_default=True, help="Number of runs of each variant.")
+@click.option("--no-null", is_flag=True, help="Do not run the null world, in which all arms are equal.")
+@click.option(
+    "--seed",
+    type=integer,
+    default=0,
+    show_default=True,
+    help="Seed of the random numbers; the same seed gives the same result.",
+)
+@click.option(
+    "--level",
+    type=number,
+    default=0.95,
+    show_default=True,
+    help="Level of the intervals; a clear winner is the best arm with at least this probability.",
+)
+@click.option("--minimize", is_flag=True, help="Lower outcomes are better, as for costs, churn or deaths.")
+@click.option("--workers", type=integer, default=None, help="Number of processes.  [default: one per core]")
+@click.option("--html", type=click.Path(path_type=str), help="Write a page with charts: .html.")
 @click.option("--out", type=click.Path(path_type=str), help="Write a row for each run: .csv or .parquet.")
 @as_json
 def rehearse(
@@ -101,11 +136,11 @@ def rehearse(
     out: str | None,
     as_json: bool,
 ) -> None:
-    """Rehearse an experiment: compare windows and assumptions before anybody is asked.
+    """Try an experiment on simulated outcomes before it starts.
 
-    A world with delays, duplicates, reordering and losses drives the real experiment on a clock that is moved by hand.
-    Regret, coverage, false winners in a world where all arms are equal, and the day on which learning starts stand side
-    by side for each window and assumption.
+    Outcomes come late, twice, in the wrong order or never, on a simulated clock. For each window and assumption the
+    table shows regret, coverage of the intervals, how often an arm is called the winner although all are equal, and the
+    day on which learning starts.
     """
     from truant.files import check_outputs, named_files
     from truant.spec import Spec, parse_parameters

@@ -24,18 +24,26 @@ def _complete_figures(ctx: click.Context, param: click.Parameter, incomplete: st
     "figures",
     multiple=True,
     shell_complete=_complete_figures,
-    help="Only this one, e.g. mar-against-ucb; may be repeated.  [default: all]",
+    help="Figure to reproduce, e.g. mar-against-ucb; may be repeated.  [default: all]",
 )
-@click.option("--quick", is_flag=True, help="A tenth of the rounds and half the runs.")
-@click.option("--runs", type=integer, default=None, help="Of everything.  [default: those of the paper]")
-@click.option("--seed", type=integer, default=0, show_default=True, help="The same seed, the same numbers.")
-@click.option("--threads", type=integer, default=None, help="[default: all cores]")
+@click.option("--quick", is_flag=True, help="Use a tenth of the rounds and half the runs.")
+@click.option(
+    "--runs", type=integer, default=None, help="Number of runs of every figure.  [default: as in the paper]"
+)
+@click.option(
+    "--seed",
+    type=integer,
+    default=0,
+    show_default=True,
+    help="Seed of the random numbers; the same seed gives the same result.",
+)
+@click.option("--threads", type=integer, default=None, help="Number of threads.  [default: one per core]")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=Path("reproduction"),
     show_default=True,
-    help="Folder for the page, charts, data and summary; made if it is not there.",
+    help="Folder for the page, charts, data and summary; it is made if it does not exist.",
 )
 @as_json
 def reproduce(
@@ -49,7 +57,9 @@ def reproduce(
 ) -> None:
     """Reproduce the paper's figures and check its claims.
 
-    Each figure comes twice: with the paper's policies, and with truant's beside naive and oracle ones.
+    The paper is I. Mahrooghi, M. Moradi, S. Akbari, N. Kiyavash, "Multi-armed Bandits with Missing Outcome",
+    arXiv:2411.05661 (2024). Each figure is made twice: with the paper's policies, and with those of truant beside naive
+    and oracle policies.
     """
     from truant.report.reproduction import duration
     from truant.reproduction.run import reproduce as run

@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from truant.cli.base import as_json, cli, console, integer, say, wrote
 from truant.cli.interrupts import exit_stopped
+from truant.cli.sections import examples
 
 if TYPE_CHECKING:
     from truant.lab.result import Simulation
@@ -35,59 +36,86 @@ def _complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return [CompletionItem(f"{key}=") for key in keys if f"{key}=".startswith(incomplete)]
 
 
-@cli.command()
-@click.option("--world", required=True, shell_complete=_complete_names, help="See `truant worlds`.")
+@cli.command(
+    epilog=examples(
+        "truant simulate --world mar",
+        "truant simulate --world mar --set gamma=0.1,1.0 --policy mar-ucb",
+        "truant simulate --world mnar --horizon 5000 --runs 50 --chart regret.svg",
+    )
+)
+@click.option(
+    "--world",
+    required=True,
+    shell_complete=_complete_names,
+    help="World to draw outcomes from, see `truant worlds`.",
+)
 @click.option(
     "--policy",
     "policies",
     multiple=True,
     shell_complete=_complete_names,
-    help="See `truant policies`; may be repeated, also with parameters as in mar-ucb:level=cautious.  "
-    "[default: naive-ucb, the ucb of the world's own assumption, oracle-ucb]",
+    help="Policy to compare, see `truant policies`; with parameters as in mar-ucb:level=cautious; may be repeated.  "
+    "[default: naive-ucb, ucb with the assumption that holds in the world, oracle-ucb]",
 )
-@click.option("--horizon", type=integer, default=10_000, show_default=True, help="Rounds of each run.")
-@click.option("--runs", type=integer, default=20, show_default=True, help="Each a new instance of the world.")
-@click.option("--seed", type=integer, default=0, show_default=True, help="The same seed, the same numbers.")
+@click.option(
+    "--horizon", type=integer, default=10_000, show_default=True, help="Number of rounds of each run."
+)
+@click.option(
+    "--runs",
+    type=integer,
+    default=20,
+    show_default=True,
+    help="Number of runs; each draws a new instance of the world.",
+)
+@click.option(
+    "--seed",
+    type=integer,
+    default=0,
+    show_default=True,
+    help="Seed of the random numbers; the same seed gives the same result.",
+)
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
     shell_complete=_complete_keys,
-    help="A parameter of the world, e.g. gamma=0.5,1.0; may be repeated.",
+    help="Parameter of the world, see `truant worlds NAME`, e.g. gamma=0.5,1.0; may be repeated.",
 )
 @click.option(
     "--delay",
     type=integer,
     default=0,
     show_default=True,
-    help="Rounds after which an outcome becomes known.",
+    help="Number of rounds after which an outcome becomes known.",
 )
 @click.option(
     "--follow-up-cost",
     type=float,
     default=None,
-    help="What following up a missing outcome costs, in units of the outcome; for policies such as follow-up-ucb, "
-    "which then joins the default ones.",
+    help="Cost of following up a missing outcome, in units of the outcome. Policies such as follow-up-ucb may then do "
+    "so; follow-up-ucb is added to the default policies.",
 )
 @click.option(
     "--follow-up-success",
     type=float,
     default=1.0,
     show_default=True,
-    help="Probability that a follow-up brings the outcome.",
+    help="Probability that a follow-up obtains the outcome.",
 )
-@click.option("--minimize", is_flag=True, help="Lower outcomes are better: costs, churn, deaths.")
+@click.option("--minimize", is_flag=True, help="Lower outcomes are better, as for costs, churn or deaths.")
 @click.option(
     "--intervals",
     is_flag=True,
-    help="95% intervals of the means, calibrated by replaying each run; takes long.",
+    help="Compute 95% intervals of the means, calibrated by replaying each run; this takes long.",
 )
-@click.option("--threads", type=integer, default=None, help="[default: all cores]")
+@click.option("--threads", type=integer, default=None, help="Number of threads.  [default: one per core]")
 @click.option(
-    "--chart", type=click.Path(path_type=str), help="Write a chart: .png, .svg or interactive .html."
+    "--chart",
+    type=click.Path(path_type=str),
+    help="Write a chart of the regret: .png, .svg or .html (interactive).",
 )
-@click.option("--log", is_flag=True, help="A logarithmic regret axis in the chart.")
+@click.option("--log", is_flag=True, help="Use a logarithmic axis for the regret in the chart.")
 @click.option("--out", type=click.Path(path_type=str), help="Write all runs to a .parquet file.")
 @as_json
 def simulate(
@@ -108,10 +136,11 @@ def simulate(
     out: str | None,
     as_json: bool,
 ) -> None:
-    """Compare policies in a world.
+    """Compare policies on simulated outcomes with known means.
 
-    Every policy faces the same instances, so that differences are paired. The result is a table, and a
-    chart, a file or JSON for those who ask.
+    A world draws the outcomes and decides which are missing. All policies are run on the same instances of the world,
+    so that their differences are paired. The table shows regret: the sum, over the rounds of a run, of the difference
+    between the mean of the best arm and that of the chosen arm.
     """
     from truant.files import CHARTS, TABLES, check_outputs, named_files
     from truant.spec import Spec, parse_parameters

@@ -19,7 +19,7 @@ BACKENDS = ("threads", "processes", "ray")  # those of truant.sweeps.backend, wh
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder of the results.  [default: STUDY-results, beside it]",
+    help="Folder for the results.  [default: STUDY-results, beside the file]",
 )
 @click.option(
     "--backend",
@@ -27,19 +27,23 @@ BACKENDS = ("threads", "processes", "ray")  # those of truant.sweeps.backend, wh
     shell_complete=lambda ctx, param, word: [name for name in BACKENDS if name.startswith(word)],
     default="threads",
     show_default=True,
-    help="Where the runs are made; the numbers are the same. Ray takes the cluster of RAY_ADDRESS, or this machine.",
+    help="How runs are spread over cores; the results are the same. Ray uses the cluster of RAY_ADDRESS, or else this "
+    "machine.",
 )
-@click.option("--workers", type=integer, default=None, help="Tasks at a time.  [default: all cores]")
-@click.option("--check", is_flag=True, help="Read and check the study, say how large it is, and run nothing.")
+@click.option(
+    "--workers", type=integer, default=None, help="Number of threads or processes.  [default: one per core]"
+)
+@click.option("--check", is_flag=True, help="Only read and check the study and say how large it is.")
 @as_json
 def sweep(
     study: Path, out: Path | None, backend: str, workers: int | None, check: bool, as_json: bool
 ) -> None:
-    """Run a study: worlds x parameters x policies x runs, from one TOML file.
+    """Compare policies in many worlds, as one TOML file says.
 
-    What is done is kept: a sweep that was stopped, even killed, goes on where it was, and more values, policies or
-    runs in the file cost only what is new. The folder then has results.parquet (every run), summary.json and
-    index.html (who wins where).
+    STUDY lists worlds, values of their parameters, policies and the number of runs. Finished runs are kept: a sweep
+    that was stopped, even killed, continues with the same command. If values, policies or runs are added to the file,
+    only these are computed. The folder then has results.parquet (every run), summary.json and index.html (which policy
+    is the best where).
     """
     from truant.sweeps.sweep import size
     from truant.sweeps.sweep import sweep as run
@@ -61,6 +65,6 @@ def sweep(
 
 def _sentence(figures: dict[str, int]) -> str:
     return (
-        "The study is sound: {points:,} points, {policies:,} policies at most, {runs:,} runs of each, "
+        "The study is valid: {points:,} points, {policies:,} policies at most, {runs:,} runs of each, "
         "{tasks:,} tasks, {rounds:,} rounds."
     ).format(**figures)

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 @click.argument("name")
 @click.option("--n", type=integer, metavar="N", help="Number of decisions.  [default: 1]")
 @click.option(
-    "--key", metavar="KEY", help="Of a customer, patient or visit: the same key gets the same decision."
+    "--key", metavar="KEY", help="Key of a customer, patient or visit; the same key gets the same decision."
 )
 def ask(name: str, n: int | None, key: str | None, store: str | None, as_json: bool) -> None:
     """Ask which arm to use.
 
-    The arm is drawn from the present shares, and the decision is kept. Windows that are over are closed by tell,
-    status, watch and close-windows, not by ask.
+    The arm is drawn at random with the present shares of the arms, and the decision is stored. Decisions whose window
+    is over are counted by `tell`, `status`, `watch` and `close-windows`, not by `ask`.
     """
     with opened(name, store, settles=False) as experiment:
         found: Any = experiment.ask(n, key=key)
@@ -33,11 +33,11 @@ def ask(name: str, n: int | None, key: str | None, store: str | None, as_json: b
 
 @live_command("lookup")
 @click.argument("name")
-@click.option("--key", required=True, metavar="KEY", help="Of a customer, patient or visit.")
+@click.option("--key", required=True, metavar="KEY", help="Key of a customer, patient or visit.")
 def lookup(name: str, key: str, store: str | None, as_json: bool) -> None:
-    """Show the decision that a key has, without making one.
+    """Show the decision of a key, without making a new one.
 
-    The exit code is 1 if it has none.
+    The exit code is 1 if the key has no decision.
     """
     with opened(name, store, settles=False) as experiment:
         found = experiment.lookup(key)

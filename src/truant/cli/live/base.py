@@ -23,22 +23,9 @@ if TYPE_CHECKING:
 
 ACTOR = "TRUANT_ACTOR"  # of the environment: who acts, unless --actor says
 MISSING = "missing"  # the word for a value that is known to be missing
-SECTION = "Live experiments"
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Option = Callable[[Any], Any]
-
-
-class LiveCommand(click.Command):
-    """A command that help lists under live experiments."""
-
-    section = SECTION
-
-
-class LiveGroup(click.Group):
-    """Commands with a word in front that help lists under live experiments."""
-
-    section = SECTION
 
 
 def login_name() -> str | None:
@@ -57,18 +44,19 @@ def login_name() -> str | None:
 store_option = click.option(
     "--store",
     metavar="URL",
-    help="sqlite:///mails.db, postgresql://user@host/database, or the path of an SQLite file.  "
+    help="Where experiments are stored: sqlite:///mails.db, postgresql://user@host/database, or the path of an "
+    "SQLite file.  "
     "[default: TRUANT_STORE, or sqlite:///truant.db]",
 )
 actor_option = click.option(
     "--actor",
     default=login_name,
     metavar="WHO",
-    help="Who does this, for the list of events.  [default: TRUANT_ACTOR, or the login name]",
+    help="Who does this; shown by `truant events`.  [default: TRUANT_ACTOR, or the login name]",
 )
-why_option = click.option("--why", metavar="TEXT", help="Why, for the list of events.")
+why_option = click.option("--why", metavar="TEXT", help="Why this is done; shown by `truant events`.")
 key_option = click.option(
-    "--key", metavar="KEY", help="The decision of this customer, patient or visit, in place of its id."
+    "--key", metavar="KEY", help="Key of a customer, patient or visit, instead of the id of its decision."
 )
 
 
@@ -83,11 +71,20 @@ def options(*several: Option) -> Option:
     return decorate
 
 
-def live_command(name: str, *, changes: bool = False) -> Option:
-    """A command of live experiments; with `changes`, one that says who and why."""
+def live_command(name: str, *, changes: bool = False, epilog: str | None = None) -> Option:
+    """A command of live experiments; with `changes`, one that says who and why; with `epilog` below its options."""
     shared = (actor_option, why_option) if changes else ()
-    command = cli.command(name, cls=LiveCommand)
-    return lambda function: command(options(*shared, store_option, as_json)(function))
+    command = cli.command(name, epilog=epilog)
+
+    def decorate(function: Any) -> Any:
+        own, function.__click_params__ = getattr(function, "__click_params__", []), []
+        options(*shared, store_option, as_json)(function)
+        function.__click_params__ += (
+            own  # click lists them from the last: what all commands share comes below
+        )
+        return command(function)
+
+    return decorate
 
 
 @contextmanager

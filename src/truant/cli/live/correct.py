@@ -26,9 +26,9 @@ def correct(
     store: str | None,
     as_json: bool,
 ) -> None:
-    """Replace what was told of a decision.
+    """Replace the mediator or the outcome of a decision.
 
-    Also of one that is counted already; an event keeps the old values.
+    This also works for decisions that are counted already. `truant events` shows the old values.
     """
     with opened(name, store) as experiment:
         values = told_values(experiment, mediator, outcome)
@@ -49,9 +49,9 @@ def withdraw(
     store: str | None,
     as_json: bool,
 ) -> None:
-    """Take a decision out, as when a patient withdraws consent.
+    """Remove an outcome, e.g. if a patient withdraws consent.
 
-    Its outcome is removed and counts as missing.
+    The decision is kept, and its outcome counts as missing.
     """
     with opened(name, store) as experiment:
         experiment.withdraw(id, key=key, actor=actor, why=why)
@@ -60,11 +60,11 @@ def withdraw(
 
 @live_command("forget", changes=True)
 @click.argument("name")
-@click.option("--key", required=True, metavar="KEY", help="Of a customer, patient or visit.")
+@click.option("--key", required=True, metavar="KEY", help="Key of a customer, patient or visit.")
 def forget(name: str, key: str, actor: str | None, why: str | None, store: str | None, as_json: bool) -> None:
-    """Remove a key; its decision stays.
+    """Remove a key; its decision is kept without it.
 
-    Nobody can tell whose the decision was any more.
+    After that nobody can find out whose decision it was.
     """
     with opened(name, store) as experiment:
         found = experiment.forget(key, actor=actor, why=why)

@@ -9,21 +9,33 @@ import click
 from truant.cli.base import console
 from truant.cli.live.base import experiment_fields, live_command, names, opened_store, print_document
 from truant.cli.live.settings import changeable_options, mediator_options, outcome_options
+from truant.cli.sections import examples
 from truant.documents import document
 
 
-@live_command("create", changes=True)
+@live_command(
+    "create",
+    changes=True,
+    epilog=examples(
+        "truant create mails --arms old,new --levels 0,1 --assume mcar --window 7d",
+        "truant create offers --arms a,b,c --range 0,9 --policy mcar-ucb --window 2d",
+    ),
+)
 @click.argument("name")
 @click.option("--arms", required=True, type=names, metavar="old,new,...", help="Names of the arms.")
 @mediator_options
 @outcome_options
 @changeable_options
-@click.option("--warm-up", metavar="14d", help="How long decisions are drawn from the fixed split first.")
+@click.option(
+    "--warm-up",
+    metavar="14d",
+    help="How long arms are drawn with the fixed shares of --split before the policy chooses.",
+)
 @click.option(
     "--settle",
     metavar="[at_close|on_arrival]",
-    help="When a decision is counted: at the end of its window, or when its outcome is told, which is biased if how "
-    "long an outcome takes depends on what it is.  [default: at_close]",
+    help="When a decision is counted: at the end of its window, or as soon as its outcome is told. The latter is "
+    "biased if the waiting time depends on the outcome.  [default: at_close]",
 )
 def create(
     name: str,
@@ -35,10 +47,10 @@ def create(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Create an experiment.
+    """Create an experiment, which then chooses arms and learns.
 
-    It chooses arms and learns from outcomes that come late or never. Needed are --window, --assume (or --policy), and
-    --range or --levels. What could never be learned is refused.
+    Outcomes may come late or never. The options --window, --assume (or --policy) and one of --range and --levels are
+    required. An experiment whose arms could not be compared under its assumption is refused.
     """
     from truant.live.experiment import Experiment
 

@@ -11,11 +11,11 @@ from truant.cli.live.base import answer, live_command, opened, opened_store
 @live_command("export")
 @click.argument("name")
 @click.option("--out", required=True, type=click.Path(path_type=str), help="File to write: .csv or .parquet.")
-@click.option("--all", "every", is_flag=True, help="Pending decisions, too.")
+@click.option("--all", "every", is_flag=True, help="Also write decisions that are not settled yet.")
 def export(name: str, out: str, every: bool, store: str | None, as_json: bool) -> None:
-    """Write a row for each settled decision.
+    """Write a table with one row for each settled decision.
 
-    `truant analyze` reads them: --arm arm --mediator mediator --outcome outcome --probability probability.
+    `truant analyze` reads the file with --arm arm --mediator mediator --outcome outcome --probability probability.
     """
     with opened(name, store) as experiment:
         path = wrote(experiment.export(out, all=every))
@@ -30,8 +30,8 @@ def import_(
 ) -> None:
     """Add past decisions from a .csv or .parquet file.
 
-    All are added, or none if one is refused. ROWS has a column arm, and may have key, probability, asked, mediator
-    and outcome.
+    ROWS needs a column arm, and may have the columns key, probability, asked, mediator and outcome. If one row is
+    refused, none is added.
     """
     with opened(name, store) as experiment:
         added = experiment.import_rows(rows, actor=actor, why=why)
@@ -44,7 +44,10 @@ def import_(
     "--out", required=True, type=click.Path(path_type=str), help="File to write: .db, .sqlite or .backup."
 )
 def backup(out: str, store: str | None, as_json: bool) -> None:
-    """Write the whole store into one file; asks and tells go on."""
+    """Write all experiments of a store into one file.
+
+    Others can ask and tell at the same time.
+    """
     from truant.live.backup import backup as run
 
     with opened_store(store) as place:
@@ -55,7 +58,7 @@ def backup(out: str, store: str | None, as_json: bool) -> None:
 @live_command("restore")
 @click.argument("file", type=click.Path(path_type=str))
 def restore(file: str, store: str | None, as_json: bool) -> None:
-    """Bring a backup into a store without experiments.
+    """Copy a backup into an empty store.
 
     The store may be of another kind: a backup of PostgreSQL can be restored into an SQLite file.
     """

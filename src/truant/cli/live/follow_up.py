@@ -10,9 +10,12 @@ from truant.cli.live.base import actor_option, live_command, opened, print_docum
 
 @live_command("follow-up")
 @click.argument("name")
-@click.option("--n", type=integer, metavar="N", help="How many missing decisions to pick now.")
+@click.option("--n", type=integer, metavar="N", help="Number of decisions to draw now.")
 @click.option(
-    "--budget", type=integer, metavar="N", help="How many may be picked in all, with those of earlier times."
+    "--budget",
+    type=integer,
+    metavar="N",
+    help="Largest number of follow-ups in total, earlier ones included.",
 )
 @click.option("--out", type=click.Path(path_type=str), help="Write the list: .csv or .parquet.")
 @actor_option
@@ -25,11 +28,11 @@ def follow_up(
     store: str | None,
     as_json: bool,
 ) -> None:
-    """Pick missing decisions at random to follow up.
+    """Draw decisions with missing outcomes to follow up.
 
-    More are picked where answers help most to find the best arm. Tell each answer with `truant tell --followed-up`, or
-    add a column outcome to the file of --out, and `truant tell --csv` it with --followed-up; the word missing says that
-    a follow-up failed.
+    More are drawn from arms where answers help most to find the best arm. Tell each answer with `truant tell
+    --followed-up`; or fill in a column outcome in the file of --out and tell it with --csv and --followed-up. The word
+    missing says that a follow-up did not obtain the outcome.
     """
     from truant.files import check_outputs
 

@@ -9,8 +9,6 @@ import click
 from truant.cli.base import as_json as json_option
 from truant.cli.base import cli, integer
 from truant.cli.live.base import (
-    LiveCommand,
-    LiveGroup,
     actor_option,
     answer,
     experiment_fields,
@@ -21,16 +19,17 @@ from truant.cli.live.base import (
     why_option,
 )
 from truant.cli.live.settings import changeable_options
+from truant.cli.sections import SectionedGroup
 from truant.text import named
 
 STATUSES = {
-    "pause": ("is paused", "Make no new decisions until resume."),
+    "pause": ("is paused", "Stop making decisions until the experiment is resumed."),
     "resume": ("is running", "Make decisions again after a pause."),
-    "end": ("has ended", "Make no new decisions ever."),
+    "end": ("has ended", "End an experiment: no decision is made any more."),
 }
 
 
-OUTCOMES = "Outcomes are taken and counted in any case."
+OUTCOMES = "Outcomes of earlier decisions are still taken and counted."
 
 
 def _status_command(word: str, now: str, summary: str) -> None:
@@ -54,10 +53,13 @@ for _word, (_now, _summary) in STATUSES.items():
 @click.argument("name")
 @changeable_options
 @click.option(
-    "--unset", multiple=True, metavar="SETTING", help="A setting to leave out from now on, e.g. control."
+    "--unset", multiple=True, metavar="SETTING", help="Setting to remove, e.g. control; may be repeated."
 )
 @click.option(
-    "--revision", type=integer, metavar="N", help="Refuse if the experiment is no longer at this revision."
+    "--revision",
+    type=integer,
+    metavar="N",
+    help="Change nothing if the experiment is no longer at this revision.",
 )
 def change(
     name: str,
@@ -69,10 +71,10 @@ def change(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Change settings for decisions from now on.
+    """Change settings of an experiment for later decisions.
 
-    Each change, such as --policy mar-ucb, is a new revision. Arms are changed by `truant arm`;
-    mediator and outcome stay as they are.
+    Each change, such as --policy mar-ucb, makes a new revision. Use `truant arm` to add or retire arms; the settings of
+    the mediator and of the outcome cannot be changed.
     """
     given = {setting: value for setting, value in settings.items() if value is not None}
     given |= {setting.strip().replace("-", "_"): None for setting in unset}
@@ -87,9 +89,9 @@ def change(
     answer(as_json, "experiment", fields, sentence)
 
 
-@cli.group("arm", cls=LiveGroup, no_args_is_help=False)
+@cli.group("arm", cls=SectionedGroup, no_args_is_help=False)
 def arm() -> None:
-    """Add or retire an arm of a running experiment."""
+    """Add an arm to a running experiment, or retire one."""
 
 
 arm_options = options(
@@ -97,19 +99,25 @@ arm_options = options(
 )
 
 
-@arm.command("add", cls=LiveCommand)
+@arm.command("add")
 @arm_options
 def add(name: str, arm: str, actor: str | None, why: str | None, store: str | None, as_json: bool) -> None:
-    """Add an arm; it has an equal share until its first decisions are counted. A retired one comes back."""
+    """Add an arm, or use a retired one again.
+
+    The arm gets an equal share of the decisions until its first ones are counted.
+    """
     with opened(name, store) as experiment:
         experiment.add_arm(arm, actor=actor, why=why)
         answer(as_json, "experiment", experiment_fields(experiment), f"Arm {named(arm)} was added.")
 
 
-@arm.command("retire", cls=LiveCommand)
+@arm.command("retire")
 @arm_options
 def retire(name: str, arm: str, actor: str | None, why: str | None, store: str | None, as_json: bool) -> None:
-    """Choose an arm no more; its decisions and what was learned of it stay."""
+    """Stop choosing an arm.
+
+    Its decisions are kept, and so are the estimates of its mean.
+    """
     with opened(name, store) as experiment:
         experiment.retire_arm(arm, actor=actor, why=why)
         answer(as_json, "experiment", experiment_fields(experiment), f"Arm {named(arm)} is retired.")
@@ -117,11 +125,12 @@ def retire(name: str, arm: str, actor: str | None, why: str | None, store: str |
 
 @live_command("close-windows")
 @click.argument("name")
-@click.option("--now", metavar="TIME", help="Close windows that were over by then.  [default: now]")
+@click.option("--now", metavar="TIME", help="Close windows that were over at this time.  [default: now]")
 def close_windows(name: str, now: str | None, store: str | None, as_json: bool) -> None:
-    """Count the decisions whose window is over.
+    """Count the decisions whose waiting time is over.
 
-    The shares of the arms are then computed again. Tell, status and watch do the same when something is due.
+    The shares of the arms are then computed again. `tell`, `status` and `watch` do the same, so this command is needed
+    only if none of them is used.
     """
     with opened(name, store) as experiment:
         closed = experiment.close_windows(now)

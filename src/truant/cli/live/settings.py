@@ -35,71 +35,75 @@ outcome_options = options(
         type=numbers,
         callback=_refuse_texts,
         metavar="0,1,...",
-        help="All values that an outcome can have.",
+        help="All values of a discrete outcome.",
     ),
     click.option(
         "--absent",
         type=number,
         metavar="VALUE",
-        help="Outcome of a decision of which none was told in its window, e.g. 0 for no purchase.",
+        help="Outcome of a decision for which none was told in its window, e.g. 0 for no purchase.",
     ),
-    click.option("--minimize", is_flag=True, help="Lower outcomes are better: costs, churn, deaths."),
+    click.option(
+        "--minimize", is_flag=True, help="Lower outcomes are better, as for costs, churn or deaths."
+    ),
 )
 mediator_options = options(
     click.option(
         "--mediator-levels",
         type=names,
         metavar="closed,opened",
-        help="What can be seen before the outcome, if anything.",
+        help="Levels of the mediator: something known before the outcome that is related to it.",
     ),
     click.option(
         "--mediator-cuts",
         type=numbers,
         callback=_refuse_texts,
         metavar="10,50",
-        help="Points at which a mediator that is a number is cut into classes, in place of --mediator-levels.",
+        help="Points at which a numeric mediator is cut into classes, instead of --mediator-levels.",
     ),
     click.option(
         "--mediator-absent",
         metavar="LEVEL",
-        help="Level of a decision whose mediator was not told in its window.",
+        help="Mediator level of a decision for which none was told in its window.",
     ),
 )
 changeable_options = options(
     click.option(
         "--assume",
         shell_complete=complete_assumptions,
-        help="Why outcomes are missing, see `truant assumptions`.",
+        help="Assumption about why outcomes are missing, see `truant assumptions`.",
     ),
     click.option(
         "--policy",
         shell_complete=complete_policies,
         help="How arms are chosen, see `truant policies`.  [default: --assume with ucb]",
     ),
-    click.option("--window", metavar="7d", help="How long to wait for an outcome."),
+    click.option("--window", metavar="7d", help="How long to wait for an outcome; after that it is missing."),
     click.option(
-        "--grace", metavar="1d", help="How long after its window a decision waits for tells on their way."
+        "--grace",
+        metavar="1d",
+        help="How long after its window a decision still waits for outcomes that happened within it.",
     ),
     click.option("--horizon", type=integer, metavar="N", help="Number of decisions expected in all."),
-    click.option("--minimum-share", type=number, metavar="SHARE", help="Least probability of an arm."),
+    click.option("--minimum-share", type=number, metavar="SHARE", help="Smallest probability of each arm."),
     click.option(
         "--holdout",
         type=number,
         metavar="SHARE",
-        help="Share of decisions that are drawn from the fixed split and not learned from.",
+        help="Share of decisions whose arm is drawn with the fixed shares of --split; the policy does not use them.",
     ),
     click.option(
         "--split",
         type=numbers,
         callback=_refuse_texts,
         metavar=".5,.5",
-        help="The fixed split of warm-up and holdout, a share for each arm.  [default: equal shares]",
+        help="Fixed shares of the arms, for warm-up and holdout.  [default: equal shares]",
     ),
-    click.option("--control", metavar="ARM", help="The arm that others are compared with."),
+    click.option("--control", metavar="ARM", help="The arm that the others are compared with."),
     click.option(
         "--fallback",
         metavar="ARM",
-        help="The arm to use when the store cannot be reached, or the experiment is paused or has ended.",
+        help="The arm to use if the store cannot be reached, or the experiment is paused or has ended.",
     ),
     click.option("--level", type=number, help="Level of intervals and verdicts in reports.  [default: 0.95]"),
     click.option(
@@ -111,12 +115,12 @@ changeable_options = options(
         "--stop-loss",
         type=number,
         metavar="LOSS",
-        help="The experiment may stop when the expected loss of its best arm is at most this.",
+        help="Recommend to stop if the expected loss of the best arm is at most this.",
     ),
     click.option(
         "--stop-level",
         type=number,
         metavar="PROBABILITY",
-        help="The experiment may stop when its best arm is the best with at least this probability.",
+        help="Recommend to stop if an arm is the best with at least this probability.",
     ),
 )

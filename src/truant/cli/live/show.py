@@ -15,13 +15,13 @@ from truant.documents import document
 @click.option(
     "--calibrate/--no-calibrate",
     default=None,
-    help="Allow for the policy by replaying it; if not, intervals are confidence sequences, which are wider.  "
-    "[default: where it takes a second or two]",
+    help="Calibrate the intervals by replaying the policy; otherwise they are confidence sequences, which are wider.  "
+    "[default: calibrate if it takes a second or two]",
 )
 def status(name: str, html: str | None, calibrate: bool | None, store: str | None, as_json: bool) -> None:
-    """Show arms, pending and missing outcomes, and the verdict.
+    """Compare the arms so far and say whether one is the best.
 
-    Windows that are over are closed first. The page of --html has charts as well.
+    Decisions whose window is over are counted first. The page of --html also has charts.
     """
     from truant.files import check_outputs
 
@@ -39,10 +39,14 @@ def status(name: str, html: str | None, calibrate: bool | None, store: str | Non
 
 @live_command("events")
 @click.argument("name")
-@click.option("--after", type=integer, default=0, metavar="NUMBER", help="Only events after this one.")
-@click.option("--limit", type=integer, default=1000, show_default=True, metavar="N", help="At most so many.")
+@click.option(
+    "--after", type=integer, default=0, metavar="NUMBER", help="Only events after the one with this number."
+)
+@click.option(
+    "--limit", type=integer, default=1000, show_default=True, metavar="N", help="Largest number of events."
+)
 def events(name: str, after: int, limit: int, store: str | None, as_json: bool) -> None:
-    """List what happened, oldest first, by whom and why."""
+    """List what happened, who did it and why, oldest first."""
     check_whole("after", after, 0)
     check_whole("limit", limit, 1)
     with opened(name, store) as experiment:
@@ -66,12 +70,12 @@ def events(name: str, after: int, limit: int, store: str | None, as_json: bool) 
     default=20,
     show_default=True,
     metavar="N",
-    help="How many of the latest shares of the arms are computed again.",
+    help="How many of the latest allocations (shares of the arms) are computed again.",
 )
 def doctor(name: str | None, allocations: int, store: str | None, as_json: bool) -> None:
-    """Count everything again from the decisions, and compare.
+    """Check a store: count all decisions again and compare.
 
-    Without NAME, all experiments of the store are examined. The exit code is 0 if nothing differs, 1 otherwise.
+    Without NAME, all experiments of the store are checked. The exit code is 0 if nothing differs, 1 otherwise.
     """
     from truant.live.experiment import Experiment, experiments
 

@@ -9,6 +9,7 @@ import click
 
 from truant.cli.base import say, wrote
 from truant.cli.live.base import key_option, live_command, opened, options, print_document, told_values
+from truant.cli.sections import examples
 from truant.documents import document
 from truant.errors import InvalidValue
 
@@ -24,12 +25,12 @@ value_options = options(
     click.option(
         "--mediator",
         metavar="LEVEL",
-        help="Its mediator; the word missing says that it is known to be missing.",
+        help="Mediator of the decision, or the word missing if it will never be known.",
     ),
     click.option(
         "--outcome",
         metavar="VALUE",
-        help="Its outcome; the word missing says that it is known to be missing.",
+        help="Outcome of the decision, or the word missing if it will never be known.",
     ),
     click.option(
         "--at", metavar="TIME", help="When it happened, e.g. '2026-03-02 09:00' (UTC).  [default: now]"
@@ -37,12 +38,19 @@ value_options = options(
     click.option(
         "--followed-up",
         is_flag=True,
-        help="The outcome is the answer to a follow-up; missing: it failed. With --csv, all lines are answers.",
+        help="The outcome was obtained by a follow-up (missing: the follow-up failed). With --csv: all lines were.",
     ),
 )
 
 
-@live_command("tell")
+@live_command(
+    "tell",
+    epilog=examples(
+        "truant tell mails --key anna --outcome 1",
+        "truant tell mails --key ben --mediator opened --outcome missing",
+        "truant tell mails --csv outcomes.csv --verdicts verdicts.csv",
+    ),
+)
 @click.argument("name")
 @click.argument("id", required=False)
 @key_option
@@ -50,12 +58,14 @@ value_options = options(
 @click.option(
     "--csv",
     type=click.Path(path_type=Path),
-    help="Tell many: a CSV file with the columns id or key, mediator, outcome, at and followed_up (yes or no). A blank "
-    "is not told; the word missing says that a value is known to be missing.",
+    help="Tell many decisions: a CSV file with a column id or key, and mediator, outcome, at or followed_up (yes or "
+    "no). A blank cell tells nothing, so the value may still come; the word missing says that it never will.",
 )
-@click.option("--ignore-columns", is_flag=True, help="Leave out other columns of the file.")
+@click.option("--ignore-columns", is_flag=True, help="Ignore other columns of the file.")
 @click.option(
-    "--verdicts", type=click.Path(path_type=str), help="Write the verdict on each line of the file: .csv."
+    "--verdicts",
+    type=click.Path(path_type=str),
+    help="Write what became of each line of the file (accepted, repeated, late, blank or refused): .csv.",
 )
 def tell(
     name: str,
@@ -71,10 +81,10 @@ def tell(
     store: str | None,
     as_json: bool,
 ) -> None:
-    """Tell what came of a decision: mediator, outcome, or both.
+    """Tell the mediator or the outcome of a decision.
 
-    The same again changes nothing. With --csv the exit code is 0 if all lines were taken, 1 if some were refused and
-    the others kept, and 2 if the file was refused and nothing was told.
+    Telling the same again changes nothing. With --csv the exit code is 0 if no line was refused, 1 if some were refused
+    and the others kept, and 2 if the whole file was refused.
     """
     if csv is not None:
         if any(value is not None for value in (id, key, mediator, outcome, at)):

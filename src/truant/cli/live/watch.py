@@ -23,17 +23,18 @@ PAGE = 1000  # events of one query
 
 @live_command("watch")
 @click.argument("name")
+@click.option("--every", default="2s", show_default=True, metavar="2s", help="Time between two updates.")
 @click.option(
-    "--every", default="2s", show_default=True, metavar="2s", help="How long to wait between two looks."
-)
-@click.option(
-    "--times", type=integer, metavar="N", help="Look so many times.  [default: until Ctrl-C; 1 if piped]"
+    "--times",
+    type=integer,
+    metavar="N",
+    help="Number of updates.  [default: until Ctrl-C; 1 if the output is piped]",
 )
 def watch(name: str, every: str, times: int | None, store: str | None, as_json: bool) -> None:
-    """Watch an experiment: its status and its last events.
+    """Show the status and the last events, again and again.
 
-    Intervals are confidence sequences here; `truant status` calibrates them. What is piped is plain text, or with
-    --json one document in each line.
+    Intervals are confidence sequences here; `truant status` calibrates them. If the output is piped it is plain text,
+    or with --json one document in each line.
     """
     from truant.durations import SECOND, duration
 

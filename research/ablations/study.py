@@ -62,7 +62,7 @@ def paragraphs(name: str, result: SweepResult, reading: str) -> list[str]:
         study.description,
         picture(f"ablation-{name}.png", study.title),
         reading,
-        f"{command} Mean regret; in brackets its standard error.",
+        f"{command} Mean regret, with its standard error in brackets.",
         *figures(result),
     ]
 

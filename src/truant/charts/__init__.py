@@ -1,5 +1,9 @@
 """Plain tables -> charts (Altair)."""
 
+from truant.extras import require
+
+require("charts", "Charts and pages")  # first: the imports below would fail with less to say
+
 from truant.charts.analysis import estimates_chart, missing_heatmap, tipping_chart
 from truant.charts.regret import regret_chart, regret_range
 from truant.charts.style import (

@@ -9,11 +9,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from truant.errors import InvalidValue
+from truant.extras import require
 from truant.files.inputs import absolute, input_of, same_file
 from truant.text import quoted
 
 CHARTS = (".png", ".svg", ".html")
 TABLES = (".parquet",)
+
+# what files of a kind need beyond a light installation: extra, subject of the sentence, modules
+_NEEDED = {".parquet": ("logs", "Parquet files", "pyarrow")}
+_NEEDED |= dict.fromkeys((".png", ".svg", ".html"), ("charts", "Charts and pages"))
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -66,6 +71,8 @@ def output_path(path: str | os.PathLike[str], suffixes: Sequence[str], inputs: I
         *others, last = suffixes
         listed = f"{', '.join(others)} or {last}" if others else last
         raise InvalidValue(f"The file name must end in {listed}, got {name!r}.")
+    if (needed := _NEEDED.get(target.suffix.lower())) is not None:
+        require(*needed)
     if os.path.basename(name) in ("", ".", ".."):  # Path("a.csv/") is a.csv
         raise InvalidValue(f"Cannot write {name!r}: it is the name of a folder; name a file.")
     absolute(target)

@@ -14,10 +14,12 @@ import numpy.typing as npt
 
 from truant.documents import document
 from truant.errors import InvalidValue
+from truant.extras import require
 from truant.play.regret import paired_difference, standard_deviation, summarize_regret
 from truant.policies.follow_up_rules import FollowUps
 from truant.setting import LARGEST, FloatArray, IntArray, as_numbers, finite, switch, whole_number
 from truant.tables.arrow import make_table
+from truant.tables.rows import plain_rows
 from truant.tables.show import html_table, text_table
 from truant.text import quoted, visible
 from truant.worlds.world import EQUAL, losses
@@ -190,7 +192,7 @@ class Simulation:
                     "nanoseconds_per_round": row["nanoseconds_per_round"],
                 }
                 | ({} if self.coverage is None else {"interval_coverage": row["interval_coverage"]})
-                for row in self.table().to_pylist()
+                for row in plain_rows(self._columns())
             ],
         }
         return document("simulation", 1, fields)
@@ -209,10 +211,14 @@ class Simulation:
 
         Where missing outcomes could be followed up, the difference is that of the total cost.
         """
+        return make_table(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        """The columns of `table`, which are shown without Arrow."""
         regret = summarize_regret(self.final, self._first_half)
         total = self.total_cost[:, :, -1]
         difference_mean, difference_se = paired_difference(total, total[0])
-        columns = {
+        columns: dict[str, Any] = {
             "policy": self.policies,
             "regret_mean": regret.mean,
             "regret_sd": regret.sd,
@@ -232,7 +238,7 @@ class Simulation:
             for name, final in (("follow_up_cost", self.follow_up_costs[:, :, -1]), ("total_cost", total)):
                 figures = summarize_regret(final, final)
                 columns |= {f"{name}_{key}": getattr(figures, key) for key in FIGURES}
-        return make_table(columns)
+        return columns
 
     def curves(self) -> pa.Table:
         """Regret over rounds, one row per policy and checkpoint: mean, sd, and mean ± sd as low and high.
@@ -282,6 +288,7 @@ class Simulation:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write everything to one Parquet file, a row per policy and run; whole or not at all."""
+        require("logs", "Saved simulations", "pyarrow")
         from truant.lab.store import save
 
         return save(self, path)
@@ -289,6 +296,7 @@ class Simulation:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Simulation:
         """Read what `save` wrote."""
+        require("logs", "Saved simulations", "pyarrow")
         from truant.lab.store import load
 
         return load(path)
@@ -303,18 +311,18 @@ class Simulation:
 
     def __repr__(self) -> str:
         heading = visible(f"Simulation of world {self.world}: {self._line()}")
-        return f"{heading}\n{text_table(self.table())}"
+        return f"{heading}\n{text_table(self._columns())}"
 
     def _repr_html_(self) -> str:
         import html
 
         heading = html.escape(f"World {self.world}: {self._line()}")
-        return f"<p>{heading}</p>{html_table(self.table())}"
+        return f"<p>{heading}</p>{html_table(self._columns())}"
 
     def __rich__(self) -> SimulationDisplay:
         from truant.terminal.simulation import SimulationDisplay
 
-        rows = self.table().to_pylist()
+        rows = plain_rows(self._columns())
         return SimulationDisplay(rows, title=f"World {self.world}", subtitle=self._line())
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from truant.errors import Conflict, InvalidValue, TruantError, unknown
+from truant.extras import require
 from truant.files import output_path, written_whole
 from truant.live.asking import HALF_TAG
 from truant.live.configuration import Configuration, plain_number
 from truant.live.decision import TAG_BITS, Row, decoded
 from truant.live.store import Transaction, decision_statements, statements
 from truant.live.times import as_datetime, moment
+from truant.tables.rows import names_and_rows
 from truant.text import named, quoted
 
 if TYPE_CHECKING:
@@ -54,14 +58,19 @@ COLUMNS = (
 
 def export(experiment: Experiment, path: str | os.PathLike[str], every: bool = False) -> Path:
     """Write the settled decisions, or all of them, as .csv or .parquet."""
-    target = output_path(path, ENDINGS)
-    table = exported(experiment, every)
-    with written_whole(target) as temporary:
-        from truant.tables.write import write_csv, write_parquet
+    from truant.tables.write import write_csv_rows, write_parquet
 
-        if target.suffix.lower() == ".csv":
-            write_csv(table, temporary)
-        else:
+    target = output_path(path, ENDINGS)
+    if target.suffix.lower() == ".csv":
+
+        def write(transaction: Transaction) -> None:
+            with written_whole(target) as temporary:
+                write_csv_rows(COLUMNS, _exported_rows(transaction, experiment, every), temporary)
+
+        experiment.store.read(write)
+    else:
+        table = exported(experiment, every)
+        with written_whole(target) as temporary:
             write_parquet(table, temporary, "decisions", 1)
     return target
 
@@ -72,9 +81,9 @@ def exported(experiment: Experiment, every: bool = False) -> pa.Table:
     The outcome of a decision that was followed up is the answer, empty if the follow-up failed, and `followed_up` is
     true; it is false for one that was picked and has no answer yet.
     """
+    require("logs", "Arrow tables and Parquet files", "pyarrow")
     import pyarrow as pa
 
-    configuration = experiment.configuration
     kinds = {
         **dict.fromkeys(TEXTS, pa.string()),
         **dict.fromkeys(NUMBERS, pa.float64()),
@@ -85,8 +94,8 @@ def exported(experiment: Experiment, every: bool = False) -> pa.Table:
 
     def query(transaction: Transaction) -> pa.Table:
         batches = []
-        rows = decision_statements.all_rows(transaction, experiment.number, settled_only=not every)
-        while some := [_exported_row(row, configuration) for row in islice(rows, CHUNK)]:
+        rows = _exported_rows(transaction, experiment, every)
+        while some := list(islice(rows, CHUNK)):
             columns = zip(*some, strict=True)
             batches.append(
                 pa.record_batch([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema)
@@ -94,6 +103,13 @@ def exported(experiment: Experiment, every: bool = False) -> pa.Table:
         return pa.Table.from_batches(batches, schema)
 
     return experiment.store.read(query)
+
+
+def _exported_rows(
+    transaction: Transaction, experiment: Experiment, every: bool
+) -> Iterator[tuple[Any, ...]]:
+    for row in decision_statements.all_rows(transaction, experiment.number, settled_only=not every):
+        yield _exported_row(row, experiment.configuration)
 
 
 def _exported_row(row: Row, configuration: Configuration) -> tuple[Any, ...]:
@@ -191,24 +207,42 @@ def _refuse_own_decisions(experiment: Experiment, path: Path, lines: Sequence[Ma
 
 def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
     """The rows of the file; blanks are None."""
+    names, rows = _parquet_rows(path) if path.suffix.lower() == ".parquet" else _csv_rows(path)
+    _check_columns(path, names)
+    for row in rows:
+        yield dict(zip(names, row, strict=True))
+
+
+def _parquet_rows(path: Path) -> tuple[list[str], Iterable[Sequence[Any]]]:
+    require("logs", "Parquet files", "pyarrow")
     import pyarrow as pa
-    from pyarrow import csv, parquet
+    from pyarrow import parquet
 
     try:
-        if path.suffix.lower() == ".parquet":
-            table = parquet.read_table(path)
-        else:
-            options = csv.ConvertOptions(
-                strings_can_be_null=True, null_values=[""], quoted_strings_can_be_null=True
-            )
-            names = csv.open_csv(path).schema.names
-            options.column_types = dict.fromkeys(names, pa.string())
-            table = csv.read_csv(path, convert_options=options)
+        return names_and_rows(parquet.read_table(path))
     except (OSError, pa.ArrowException) as error:
         raise InvalidValue(f"Cannot read {named(path.name)}: {' '.join(str(error).split())}.") from None
-    _check_columns(path, table.column_names)
-    for batch in table.to_batches(max_chunksize=CHUNK):
-        yield from batch.to_pylist()
+
+
+def _csv_rows(path: Path) -> tuple[list[str], Iterable[Sequence[Any]]]:
+    try:
+        text = path.read_text("utf-8-sig")
+        lines = [line for line in csv.reader(io.StringIO(text, newline=""), strict=True) if line]
+    except UnicodeDecodeError:
+        raise InvalidValue(
+            f"Cannot read {named(path.name)}: it is not UTF-8; save it as CSV in UTF-8."
+        ) from None
+    except (OSError, csv.Error) as error:
+        raise InvalidValue(f"Cannot read {named(path.name)}: {error}.") from None
+    if not lines:
+        raise InvalidValue(f"Cannot read {named(path.name)}: it is empty.")
+    names, *rows = lines
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(names):
+            raise InvalidValue(
+                f"Cannot read {named(path.name)}: the header has {len(names)} fields, row {number} has {len(row)}."
+            )
+    return names, ([cell or None for cell in row] for row in rows)
 
 
 def _check_columns(path: Path, names: Sequence[str]) -> None:

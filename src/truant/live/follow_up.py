@@ -67,8 +67,12 @@ class FollowUpList:
         """One row for each decision."""
         from truant.tables.arrow import make_table
 
+        return make_table(self._columns())
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """The columns of `table`, which are written as .csv without Arrow."""
         names = list(FollowUp.__dataclass_fields__)
-        return make_table({name: [getattr(one, name) for one in self.follow_ups] for name in names})
+        return {name: [getattr(one, name) for one in self.follow_ups] for name in names}
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the list as .csv or .parquet."""
@@ -77,9 +81,9 @@ class FollowUpList:
         target = output_path(path, ENDINGS)
         with written_whole(target) as temporary:
             if target.suffix.lower() == ".csv":
-                write_csv(self.table(), temporary)
+                write_csv(self._columns(), temporary)
             else:
-                write_parquet(self.table(), temporary, "follow-up-rows", 1)
+                write_parquet(self._columns(), temporary, "follow-up-rows", 1)
         return target
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truant.documents import document, parquet_metadata
+from truant.documents import document
+from truant.extras import is_installed
 from truant.files import output_path, written_whole
 from truant.live import rehearsal_words as words
 from truant.live.rehearsal_plan import Variant
@@ -19,6 +20,7 @@ from truant.live.rehearsal_run import RunFigures
 from truant.live.rehearsal_words import RehearsalRow
 from truant.setting import FloatArray
 from truant.tables.arrow import make_table
+from truant.tables.write import write_csv, write_parquet
 from truant.text import visible
 
 if TYPE_CHECKING:
@@ -81,8 +83,11 @@ class Rehearsal:
 
     def table(self) -> pa.Table:
         """One row for each variant."""
+        return make_table(self._columns())
+
+    def _columns(self) -> dict[str, list[Any]]:
         rows = [asdict(row) for row in self.rows]
-        return make_table({name: [row[name] for row in rows] for name in rows[0]})
+        return {name: [row[name] for row in rows] for name in rows[0]}
 
     def arms(self) -> pa.Table:
         """One row for each variant, world (null or not), run and arm: decisions, true mean, estimate and interval."""
@@ -96,6 +101,10 @@ class Rehearsal:
 
     def runs(self) -> pa.Table:
         """One row for each variant, world (null or not) and run."""
+        return make_table(self._runs())
+
+    def _runs(self) -> dict[str, list[Any]]:
+        """The columns of `runs`, which are written as .csv without Arrow."""
         found = [
             {
                 **variant._asdict(),
@@ -111,22 +120,17 @@ class Rehearsal:
             for (variant, null), runs in self.figures.items()
             for number, run in enumerate(runs)
         ]
-        return make_table({name: [row[name] for row in found] for name in found[0]})
+        return {name: [row[name] for row in found] for name in found[0]}
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write a row for each run to a .csv or .parquet file, whole or not at all."""
         target = output_path(path, FILES)
-        table = self.runs()
+        table = self._runs()
         with written_whole(target) as temporary:
             if target.suffix.lower() == ".csv":
-                import pyarrow.csv as csv
-
-                csv.write_csv(table, temporary)
+                write_csv(table, temporary)
             else:
-                import pyarrow.parquet as pq
-
-                metadata = parquet_metadata("rehearsal-runs", 1, self.about)
-                pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
+                write_parquet(table, temporary, "rehearsal-runs", 1, self.about)
         return target
 
     def report(self, path: str | os.PathLike[str]) -> Path:
@@ -148,7 +152,7 @@ class Rehearsal:
     def __str__(self) -> str:
         from truant.tables.show import text_table
 
-        return visible(f"{words.title(self.about)}\n{text_table(self.table())}\n{self.verdict}")
+        return visible(f"{words.title(self.about)}\n{text_table(self._columns())}\n{self.verdict}")
 
     __repr__ = __str__
 
@@ -164,7 +168,9 @@ class Rehearsal:
             self.sentences,
         )
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
+        if not is_installed("charts"):
+            return None  # a notebook then shows the text
         from truant.report.rehearsal import rehearsal_html
 
         return rehearsal_html(

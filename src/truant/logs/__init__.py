@@ -1,1 +1,5 @@
-"""The logs door: a table with holes, wherever it lives, reduced to counts."""
+"""The logs door: a table with missing outcomes, wherever it is stored, reduced to counts."""
+
+from truant.extras import require
+
+require("logs", "Tables of data")

@@ -12,9 +12,11 @@ from rich.console import Console, ConsoleOptions, RenderResult
 
 from truant.analysis.words import chances_sentence
 from truant.documents import document
+from truant.extras import is_installed
 from truant.files import output_path
 from truant.logs.log import Log
 from truant.logs.log_analysis import PAGES, LogAnalysis, about_sentences, save_table
+from truant.text import named
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +46,7 @@ class AnalysisBy:
     @property
     def title(self) -> str:
         """What is on top of tables and pages."""
-        return f"{self.columns['outcome']} by {self.columns['arm']}, for each {self.by}"
+        return f"Mean of {named(self.columns['outcome'])} by {named(self.columns['arm'])}, for each {named(self.by)}"
 
     @property
     def about(self) -> list[str]:
@@ -109,7 +111,9 @@ class AnalysisBy:
     def _reasons(self) -> list[tuple[str, int, str]]:
         return [(group.value, group.rows, group.reason) for group in self.left_out]
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
+        if not is_installed("charts"):
+            return None  # a notebook then shows the text
         from truant.report.analysis_by import by_html
 
         return by_html(self._analyses(), self._reasons(), by=self.by)

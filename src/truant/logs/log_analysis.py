@@ -13,8 +13,10 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from truant.analysis import Analysis
 from truant.analysis.collection_words import collection_sentences, value_sentences
 from truant.analysis.words import direction_sentence, settling_sentences, verdict_sentence
+from truant.extras import is_installed
 from truant.files import output_path, written_whole
 from truant.tables.write import write_csv, write_parquet
+from truant.text import named
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +44,7 @@ PAGES = (".html",)
 class LogAnalysis:
     """An analysis of a table; `analysis` has all that does not depend on where the counts come from."""
 
-    analysis: Analysis
+    analysis: Analysis  # the analysis of the counts
     source: str
     rows: int
     skipped: int  # rows without an arm
@@ -203,7 +205,7 @@ class LogAnalysis:
     @property
     def title(self) -> str:
         """What is on top of tables and pages."""
-        return f"{self.columns['outcome']} by {self.columns['arm']}"
+        return f"Mean of {named(self.columns['outcome'])} by {named(self.columns['arm'])}"
 
     @property
     def about(self) -> list[str]:
@@ -242,7 +244,9 @@ class LogAnalysis:
         output_path(path, PAGES, self.inputs)
         return save_page(self.analysis, path, title=self.title, about=self.about)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
+        if not is_installed("charts"):
+            return None  # a notebook then shows the text
         from truant.report import analysis_html
 
         return analysis_html(self.analysis)

@@ -15,9 +15,11 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from truant.analysis.follow_up_plan import FollowUpPlan, PlanPoint
 from truant.analysis.plan_words import plan_notes, plan_sentence
 from truant.documents import document
+from truant.extras import is_installed
 from truant.files import output_path
 from truant.logs.log_analysis import PAGES, save_table
 from truant.logs.plan_rows import MissingRows, drawn
+from truant.text import named
 
 if TYPE_CHECKING:
     import altair as alt
@@ -28,18 +30,18 @@ if TYPE_CHECKING:
 class LogPlan:
     """A plan for a table; `plan` has all that does not depend on where the counts come from."""
 
-    plan: FollowUpPlan
+    plan: FollowUpPlan  # the plan on counts
     source: str
     columns: Mapping[str, Any]  # which column was what
-    rows_read: int
+    rows_read: int  # rows that were read
     skipped: int  # rows without an arm
-    filters: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()  # conditions that all rows meet
     filtered_out: int = 0
     notes: tuple[str, ...] = ()  # how values were read
     minimize: bool = False
     seed: int = 0
     inputs: tuple[str, ...] = ()  # paths and patterns of the files that were read, which are never written
-    missing_rows: MissingRows
+    missing_rows: MissingRows  # rows whose outcome is missing, from which follow-ups are drawn
 
     @property
     def kind(self) -> str:
@@ -58,7 +60,7 @@ class LogPlan:
 
     @property
     def chances(self) -> dict[str, float]:
-        """The probability that the leader gets clear, by scenario."""
+        """The probability that the best arm becomes the clear winner, by scenario."""
         return dict(self.plan.point.chances)
 
     @property
@@ -74,14 +76,14 @@ class LogPlan:
     @property
     def title(self) -> str:
         """What is on top of tables and pages."""
-        return f"Follow-ups: {self.columns['outcome']} by {self.columns['arm']}"
+        return f"Follow-ups: mean of {named(self.columns['outcome'])} by {named(self.columns['arm'])}"
 
     @property
     def about(self) -> list[str]:
         """Where the figures come from, a short sentence each."""
         mediators = ", ".join(self.columns["mediator"]) or "none"
         lines = [f"{self.source}: {self.rows_read:,} rows", f"mediator: {mediators}"]
-        lines.append("lower is better" if self.minimize else "higher is better")
+        lines.append(f"{'lower' if self.minimize else 'higher'} {named(self.columns['outcome'])} is better")
         if self.filters:
             total = self.rows_read + self.filtered_out
             lines.append(f"filter: {' and '.join(self.filters)} (kept {self.rows_read:,} of {total:,} rows)")
@@ -159,7 +161,7 @@ class LogPlan:
         return save_table(self.rows(), path, "plan-rows", self.inputs)
 
     def chart(self) -> alt.LayerChart:
-        """The probability that the leader gets clear, along the number of follow-ups."""
+        """The probability that the best arm becomes the clear winner, along the number of follow-ups."""
         from truant.report.plan import plan_chart_of
 
         return plan_chart_of(self.plan, width=560)
@@ -177,7 +179,9 @@ class LogPlan:
 
         return plan_page(self.plan, title=self.title, about=self.about)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
+        if not is_installed("charts"):
+            return None  # a notebook then shows the text
         from truant.report.plan import plan_html
 
         return plan_html(self.plan)

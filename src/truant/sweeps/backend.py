@@ -12,7 +12,8 @@ from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from truant.errors import MissingExtra, TruantError, unknown
+from truant.errors import TruantError, unknown
+from truant.extras import require
 from truant.play.run import cores
 from truant.setting import whole_number
 
@@ -85,12 +86,10 @@ def _joblib_name(backend: str, count: int | None) -> Iterator[str]:
     if backend != "ray":
         yield {"threads": "threading", "processes": "loky"}[backend]
         return
-    try:
-        import ray
-        from ray.util.joblib.ray_backend import RayBackend
-    except ImportError:
-        raise MissingExtra('The backend "ray" needs the ray extra: pip install "truant[ray]".') from None
+    require("ray", "Sweeps with backend='ray'")
     import joblib
+    import ray
+    from ray.util.joblib.ray_backend import RayBackend
 
     class Streaming(RayBackend):  # type: ignore[misc]
         """Ray's own says that it cannot give results as they come; its pool can."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from truant.errors import InvalidValue
+from truant.extras import require
 
 if TYPE_CHECKING:  # slow to import
     import numpy as np
@@ -43,6 +44,7 @@ class Columns:
 
 def columns_of(data: Any) -> Columns | None:
     """The columns of a table in memory; None if `data` is no table."""
+    require("logs", "Tables in memory", "narwhals", "pyarrow")
     import narwhals.stable.v2 as nw
     import pyarrow
 
@@ -71,6 +73,7 @@ def columns_of(data: Any) -> Columns | None:
 
 def as_arrow(data: Any) -> pyarrow.Table:
     """The whole table as Arrow, or raise InvalidValue."""
+    require("logs", "Tables in memory", "narwhals", "pyarrow")
     import pyarrow
 
     if isinstance(data, pyarrow.Table):
@@ -87,6 +90,7 @@ def as_arrow(data: Any) -> pyarrow.Table:
 
 def make_table(columns: Mapping[str, Any]) -> pyarrow.Table:
     """An Arrow table of arrays or lists; NaN is null."""
+    require("logs", "Arrow tables", "pyarrow")
     import pyarrow
 
     return pyarrow.table({name: pyarrow.array(values, from_pandas=True) for name, values in columns.items()})

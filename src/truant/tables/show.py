@@ -1,37 +1,40 @@
-"""A small Arrow table as text and as HTML, for the representations of results."""
+"""A small table, Arrow or a dict of columns, as text and as HTML: for the representations of results."""
 
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from truant.tables.rows import names_and_rows
 from truant.text import label, visible
 
 if TYPE_CHECKING:
     import pyarrow
 
 
-def text_table(table: pyarrow.Table) -> str:
+def text_table(table: pyarrow.Table | Mapping[str, Any]) -> str:
     """Columns side by side, texts flush left and numbers flush right."""
-    cells = [
-        [label(name), *(label(shown(cell)) for cell in table.column(name).to_pylist())]
-        for name in table.column_names
+    names, rows = names_and_rows(table)
+    cells = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names]
+    columns = [
+        _aligned([label(name), *(label(shown(cell)) for cell in column)], _is_text(column))
+        for name, column in zip(names, cells, strict=True)
     ]
-    lines = []
-    for row in zip(*(_aligned(column, _is_text(table, i)) for i, column in enumerate(cells)), strict=True):
-        lines.append("  ".join(row).rstrip())
-    return "\n".join(lines)
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
-def html_table(table: pyarrow.Table, most_rows: int | None = None) -> str:
+def html_table(table: pyarrow.Table | Mapping[str, Any], most_rows: int | None = None) -> str:
     """A plain HTML table, escaped; of a longer one the first rows, and a line that says how many there are."""
-    rows = table.to_pylist() if most_rows is None else table.slice(0, most_rows).to_pylist()
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in table.column_names)
+    names, every = names_and_rows(table)
+    rows = list(islice(every, most_rows))
+    left = sum(1 for _ in every)
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(shown(value))}</td>" for value in row.values()) + "</tr>"
-        for row in rows
+        "<tr>" + "".join(f"<td>{html.escape(shown(value))}</td>" for value in row) + "</tr>" for row in rows
     )
-    more = f"<p>The first {len(rows):,} of {table.num_rows:,} rows.</p>" if len(rows) < table.num_rows else ""
+    more = f"<p>The first {len(rows):,} of {len(rows) + left:,} rows.</p>" if left else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
@@ -44,10 +47,8 @@ def shown(value: Any) -> str:
     return visible(str(value))
 
 
-def _is_text(table: pyarrow.Table, column: int) -> bool:
-    import pyarrow
-
-    return bool(pyarrow.types.is_string(table.schema.field(column).type))
+def _is_text(column: list[Any]) -> bool:
+    return any(isinstance(cell, str) for cell in column)
 
 
 def _aligned(cells: list[str], left: bool) -> list[str]:

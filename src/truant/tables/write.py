@@ -1,13 +1,16 @@
-"""Arrow tables as files for others to read."""
+"""Tables, Arrow or dicts of columns, as files for others to read."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from truant.documents import parquet_metadata
+from truant.extras import require
 from truant.tables.labels import PLAIN_NUMBER
+from truant.tables.rows import names_and_rows
 
 if TYPE_CHECKING:
     import pyarrow
@@ -27,19 +30,20 @@ _FORMULA = (
 _SPLITS = re.compile(r'[,;|\t\r\n"]')
 
 
-def write_csv(table: pyarrow.Table, path: Path) -> None:
+def write_csv(table: pyarrow.Table | Mapping[str, Any], path: Path) -> None:
+    """A header and a line for each row, see `write_csv_rows`."""
+    write_csv_rows(*names_and_rows(table), path)
+
+
+def write_csv_rows(names: Sequence[str], rows: Iterable[Sequence[Any]], path: Path) -> None:
     """A header and a line for each row; blank where a value is missing.
 
     A text that a spreadsheet would take for a formula gets an apostrophe in front, as OWASP recommends. Texts that hold
     any sign at which a spreadsheet may split are quoted: behind a semicolon a new cell could begin with a formula.
     """
     with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(",".join(map(_written, table.column_names)) + "\n")
-        for batch in table.to_batches(
-            max_chunksize=10_000
-        ):  # a log of millions of rows need not be there twice
-            for row in batch.to_pylist():
-                file.write(",".join(map(_written, row.values())) + "\n")
+        file.write(",".join(map(_written, names)) + "\n")
+        file.writelines(",".join(map(_written, row)) + "\n" for row in rows)
 
 
 def _written(cell: Any) -> str:
@@ -53,8 +57,18 @@ def _no_formula(cell: Any) -> Any:
     return f"'{cell}" if formula else cell
 
 
-def write_parquet(table: pyarrow.Table, path: Path, kind: str, schema: int) -> None:
-    """A Parquet file whose metadata say which schema it has and which truant wrote it."""
+def write_parquet(
+    table: pyarrow.Table | Mapping[str, Any],
+    path: Path,
+    kind: str,
+    schema: int,
+    fields: Mapping[str, Any] | None = None,
+) -> None:
+    """A Parquet file whose metadata say which schema it has and which truant wrote it, and hold further fields."""
+    require("logs", "Parquet files", "pyarrow")
     from pyarrow import parquet
 
-    parquet.write_table(table.replace_schema_metadata(parquet_metadata(kind, schema)), path)
+    from truant.tables.arrow import make_table
+
+    arrow = make_table(table) if isinstance(table, Mapping) else table
+    parquet.write_table(arrow.replace_schema_metadata(parquet_metadata(kind, schema, fields)), path)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from truant.errors import InvalidValue
+from truant.extras import require
 from truant.tables.arrow import KINDS, columns_of
 from truant.tables.csv_errors import explained
 from truant.tables.csv_files import CsvFile, csv_query, look_at
@@ -86,9 +87,9 @@ def table(
     range: tuple[float, float] | None = None,
     minimize: bool = False,
 ) -> RealWorld | DiscreteWorld:
-    """Rows of your own file, drawn again: set data (CSV or Parquet), arm, outcome and mediator.
+    """Rows of your own CSV or Parquet file, drawn at random: set data, arm, outcome and perhaps mediator.
 
-    By name what `from_table` is in Python, with the same parameters; it is one world, whatever the seed.
+    The same as `truant.worlds.from_table` in Python. All runs have the same means.
     """
     for name, value in (("data", data), ("arm", arm), ("outcome", outcome)):
         if isinstance(value, str) and not value:
@@ -117,6 +118,7 @@ def replay_of(
     """The cells of a table, from which worlds with any missingness can be made; parameters as in `from_table`."""
     wanted = (arm, outcome, mediator, None, levels, range)
     if isinstance(data, str | os.PathLike):
+        require("logs", "Worlds made of a file")
         path, stamp = _found(data)
         return _replay_of_file(path, stamp, understand(_columns(path, stamp), *wanted))
     columns = columns_of(data)

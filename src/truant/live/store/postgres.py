@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from truant.errors import InvalidValue, MissingExtra, Unavailable
+from truant.errors import InvalidValue, Unavailable
+from truant.extras import require
 from truant.live.store.group_commit import Retry
 from truant.live.store.store import Parameters, Store, Transaction
 
@@ -62,12 +63,9 @@ class PostgresStore(Store):
     real, for_update = "DOUBLE PRECISION", " FOR UPDATE"
 
     def __init__(self, url: str, create: bool = True) -> None:
-        try:
-            import psycopg
-        except ImportError:
-            raise MissingExtra(
-                "A store in PostgreSQL needs psycopg: pip install 'truant[postgres]' (or psycopg[binary])."
-            ) from None
+        require("postgres", "Stores in PostgreSQL")
+        import psycopg
+
         self._driver = psycopg
         try:
             options = psycopg.conninfo.conninfo_to_dict(url)

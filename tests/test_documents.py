@@ -1,14 +1,14 @@
-"""The rule for JSON: every document names its schema and truant's version, and fields are only added."""
+"""The rule for JSON: every document names its schema and truant's version, and is as docs/schemas says."""
 
 import json
 from importlib.metadata import version
 
-import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from research.reference.schemas import PROBLEM, file_of, schemas
 
 from tests.live import documents as live
-from tests.schemas import FIELDS, paths
+from tests.schemas import check, check_against, check_parquet, unseen
 from truant.cli import cli
 from truant.documents import document, own_fields, parquet_metadata
 from truant.errors import InvalidValue
@@ -16,34 +16,43 @@ from truant.errors import InvalidValue
 RUN = [
     "simulate",
     "--world",
-    "null",
+    "mcar",
+    "--set",
+    "gamma=0.5",
+    "--runs=2",
+    "--horizon=50",
     "--policy",
     "naive-ucb",
-    "--policy",
-    "mcar-ucb",
-    "--horizon=50",
-    "--runs=2",
 ]
-VISITS = "mail,opened,spent,country,day\n" + "".join(
-    f"{'ab'[i % 2]},{'yes' if i % 3 else 'no'},{'' if i % 5 == 0 else i % 2},{'DE' if i else 'FR'},{i}\n"
+RUN_WITH_FOLLOW_UPS = [*RUN, "--policy", "follow-up-ucb", "--follow-up-cost", "0.1", "--intervals"]
+VISITS = "mail,opened,spent,country,day,called,euro,customer\n" + "".join(
+    f"{'ab'[i % 2]},{'yes' if i % 3 else 'no'},{'' if i % 5 == 0 else i % 2},{'DE' if i else 'FR'},{i},"
+    f"{'yes' if i % 10 == 0 else 'no'},{'' if i % 5 == 0 and i % 20 else 10 + i % 7},c{i}\n"
     for i in range(120)
 )
+VISIT = ["visits.csv", "--arm", "mail", "--mediator", "opened"]
 ANALYZE = [
     "analyze",
-    "visits.csv",
-    "--arm",
-    "mail",
-    "--mediator",
-    "opened",
+    *VISIT,
     "--outcome",
     "spent",
     "--control",
     "a",
     "--time",
     "day",
-    *("--value", "a=0.5,b=0.5"),
+    "--value",
+    "a=0.5,b=0.5",
 ]
-STUDY = 'runs = 2\nhorizon = 50\npolicies = ["naive-ucb", "mcar-ucb"]\n[[worlds]]\nname = "null"\n'
+IN_EURO = ["analyze", *VISIT, "--outcome", "euro", "--control", "a"]
+FOLLOWED_UP = [*IN_EURO, "--followed-up", "called"]
+STUDY = """
+runs = 2
+horizon = 50
+policies = ["naive-ucb", "mcar-ucb"]
+[[worlds]]
+name = "mcar"
+vary = { gamma = [0.5, 1.0] }
+"""
 REHEARSE = [
     "rehearse",
     "--world",
@@ -58,33 +67,39 @@ REHEARSE = [
     "1d",
 ]
 REHEARSE += ["--runs", "1", "--workers", "1"]
-PLAN = ["plan", "visits.csv", "--arm", "mail", "--mediator", "opened", "--outcome", "spent"]
-COMMANDS = {  # each schema that is printed, and the command that prints it
-    "truant/worlds/1": ["worlds"],
-    "truant/policies/1": ["policies"],
-    "truant/assumptions/1": ["assumptions"],
-    "truant/indices/1": ["indices"],
-    "truant/simulation/1": RUN,
-    "truant/analysis/1": ANALYZE,
-    "truant/analysis-by/1": [*ANALYZE, "--by", "country"],
-    "truant/plan/1": PLAN,
-    "truant/sweep/1": ["sweep", "study.toml"],
-    "truant/sweep-size/1": ["sweep", "study.toml", "--check"],
-    "truant/rehearsal/1": REHEARSE,
-    "truant/reproduction/1": ["reproduce", "--figure", "mcar-gamma", "--quick", "--runs", "1"],
+PLAN = ["plan", *VISIT, "--outcome", "spent"]
+LIST = [*PLAN, "--budget", "10", "--out", "list.parquet"]
+COMMANDS = {  # each schema that is printed, and commands that print it: together they have every field
+    "truant/worlds/1": [["worlds"]],
+    "truant/policies/1": [["policies"]],
+    "truant/assumptions/1": [["assumptions"]],
+    "truant/indices/1": [["indices"]],
+    "truant/which/1": [["which"], ["which", "--answers", "no,yes,no,yes"]],
+    "truant/simulation/1": [RUN, RUN_WITH_FOLLOW_UPS],
+    "truant/analysis/1": [ANALYZE, [*IN_EURO, "--cut-outcome", "2"], FOLLOWED_UP],
+    "truant/analysis-by/1": [[*ANALYZE, "--by", "country"]],
+    "truant/plan/1": [PLAN],
+    "truant/sweep/1": [["sweep", "study.toml"]],
+    "truant/sweep-size/1": [["sweep", "study.toml", "--check"]],
+    "truant/rehearsal/1": [REHEARSE],
+    "truant/reproduction/1": [["reproduce", "--figure", "mcar-gamma", "--quick", "--runs", "1"]],
 }
-FILES = {  # schema, file, and the command that writes it
-    "truant/simulation-runs/1": ("runs.parquet", [*RUN, "--out", "runs.parquet"]),
-    "truant/analysis-table/1": ("table.parquet", [*ANALYZE, "--out", "table.parquet"]),
-    "truant/plan-rows/1": ("list.parquet", [*PLAN, "--budget", "10", "--out", "list.parquet"]),
+SWEEP, REPRODUCE = COMMANDS["truant/sweep/1"][0], COMMANDS["truant/reproduction/1"][0]
+FILES = {  # schema, file, and commands that write it: together they have every column
+    "truant/simulation-runs/1": ("runs.parquet", [[*RUN_WITH_FOLLOW_UPS, "--out", "runs.parquet"]]),
+    "truant/analysis-table/1": (
+        "table.parquet",
+        [[*command, "--out", "table.parquet"] for command in (ANALYZE, FOLLOWED_UP)],
+    ),
+    "truant/plan-rows/1": ("list.parquet", [LIST, [*LIST, "--id", "customer"]]),
     "truant/analysis-by-table/1": (
         "table.parquet",
-        [*ANALYZE, "--by", "country", "--out", "table.parquet"],
+        [[*command, "--by", "country", "--out", "table.parquet"] for command in (ANALYZE, FOLLOWED_UP)],
     ),
-    "truant/rehearsal-runs/1": ("rehearsed.parquet", [*REHEARSE, "--out", "rehearsed.parquet"]),
-    "truant/sweep-runs/1": ("study-results/results.parquet", COMMANDS["truant/sweep/1"]),
-    "truant/sweep-part/1": ("study-results/parts/*/*.parquet", COMMANDS["truant/sweep/1"]),
-    "truant/reproduction-runs/1": ("reproduction/reproduction.parquet", COMMANDS["truant/reproduction/1"]),
+    "truant/rehearsal-runs/1": ("rehearsed.parquet", [[*REHEARSE, "--out", "rehearsed.parquet"]]),
+    "truant/sweep-runs/1": ("study-results/results.parquet", [SWEEP]),
+    "truant/sweep-part/1": ("study-results/parts/*/*.parquet", [SWEEP]),
+    "truant/reproduction-runs/1": ("reproduction/reproduction.parquet", [REPRODUCE]),
 }
 SUMMARIES = {
     "truant/sweep/1": "study-results/summary.json",
@@ -105,20 +120,14 @@ def run(*arguments):
     return json.loads(result.stdout)
 
 
-def check(found, schema, columns=()):
-    assert list(found)[:2] == ["schema", "truant"]
-    assert found["schema"] == schema
-    assert found["truant"] == version("truant")
-    missing = FIELDS[schema] - paths(found) - {f"column {name}" for name in columns}
-    assert not missing, f"within {schema} fields are only added; these are gone: {sorted(missing)}"
-
-
 @pytest.mark.parametrize("schema", COMMANDS)
 def test_every_command_prints_a_document(schema, tmp_path):
-    printed = run(*COMMANDS[schema])
-    check(printed, schema)
+    printed = [run(*command) for command in COMMANDS[schema]]
+    for one in printed:
+        check(one, schema)
     if schema in SUMMARIES:
         check(json.loads((tmp_path / SUMMARIES[schema]).read_text(encoding="utf-8")), schema)
+    assert not unseen(file_of(schema), printed), "described, but in no document"
 
 
 def test_no_command_is_left_out():
@@ -128,21 +137,45 @@ def test_no_command_is_left_out():
         if any("--json" in option.opts for option in command.params)
     }
     of_live = {arguments[0] for several in live.COMMANDS.values() for arguments in several} - {"arm"}
-    assert with_json == {arguments[0] for arguments in COMMANDS.values()} | of_live
+    assert with_json == {arguments[0] for several in COMMANDS.values() for arguments in several} | of_live
 
 
 @pytest.mark.parametrize("schema", FILES)
 def test_every_parquet_file_has_a_document(schema, tmp_path):
-    name, command = FILES[schema]
-    run(*command)
-    written = pq.read_schema(next(tmp_path.glob(name)))
-    check(json.loads(written.metadata[b"truant"]), schema, written.names)
+    name, commands = FILES[schema]
+    columns = set()
+    for command in commands:
+        run(*command)
+        columns |= check_parquet(next(tmp_path.glob(name)), schema)
+    assert columns == set(schemas()[file_of(schema)]["x-columns"])
 
 
-def test_every_schema_is_pinned_and_documented(pytestconfig):
-    assert set(FIELDS) == {*COMMANDS, *FILES, *live.COMMANDS, *live.FILES}
-    page = (pytestconfig.rootpath / "docs" / "lab.md").read_text(encoding="utf-8")
-    assert all(f"`{schema}`" in page for schema in FIELDS)
+def test_every_error_is_a_problem_document():
+    for arguments in (
+        ["simulate", "--world", "nowhere"],
+        ["simulate", "--unknown"],
+        ["analyze", "nothing.csv"],
+    ):
+        result = CliRunner().invoke(cli, [*arguments, "--json"])
+        assert result.exit_code == 2
+        check_against(json.loads(result.stderr), PROBLEM)
+
+
+def test_every_schema_has_documents():
+    made = {*COMMANDS, *FILES, *live.COMMANDS, *live.FILES, *live.METHODS}
+    assert set(schemas()) == {file_of(schema) for schema in made} | {PROBLEM}
+
+
+def test_a_field_without_a_description_is_refused():
+    found = run("indices")
+    check(found, "truant/indices/1")
+    for changed in (
+        {**found, "more": 1},
+        {**found, "warnings": None},
+        {k: found[k] for k in ("schema", "truant")},
+    ):
+        with pytest.raises(AssertionError, match="does not describe the document"):
+            check(changed, "truant/indices/1")
 
 
 def test_own_fields_are_the_rest():

@@ -43,7 +43,7 @@ ORDER = (
             *("rehearsal", "rehearsal-runs"),
         ),
     ),
-    ("Listings", ("worlds", "policies", "assumptions", "indices")),
+    ("Listings", ("worlds", "policies", "assumptions", "indices", "which")),
     ("Errors", ("problem",)),
 )
 OPENING = """# JSON documents

@@ -40,3 +40,4 @@ FILES = {  # schema, file, and the command that writes it
     "truant/decisions/1": ("rows.parquet", ["export", "mail", "--out", "rows.parquet"]),
     "truant/follow-up-rows/1": ("list.parquet", ["follow-up", "mail", "--n", "3", "--out", "list.parquet"]),
 }
+METHODS = {"truant/diagnosis/1"}  # what only Python gives; `doctor` prints several of them

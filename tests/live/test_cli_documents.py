@@ -1,16 +1,17 @@
-"""JSON of the commands of live experiments: every document names its schema, and its fields are only added."""
-
-import json
+"""JSON of the commands of live experiments: every document is as its schema in docs/schemas says."""
 
 import click
-import pyarrow.parquet as pq
 import pytest
+from research.reference.schemas import file_of, schemas
 
+from tests.live.campaign import ARMS, MAIL
+from tests.live.campaign import run as run_campaign
 from tests.live.commands import in_a_folder, printed, run, settled_experiment  # noqa: F401
 from tests.live.documents import COMMANDS, FILES
-from tests.schemas import FIELDS, paths
+from tests.schemas import check, check_parquet, unseen
 from truant.cli import cli
 from truant.cli.sections import SECTIONS
+from truant.live.experiment import Experiment
 
 EVERY = [(schema, command) for schema, commands in COMMANDS.items() for command in commands]
 
@@ -28,16 +29,36 @@ def id(in_a_folder):  # noqa: F811
     return asked
 
 
-def check(found, schema, columns=()):
-    assert list(found)[:2] == ["schema", "truant"]
-    assert found["schema"] == schema
-    missing = FIELDS[schema] - paths(found) - {f"column {name}" for name in columns}
-    assert not missing, f"within {schema} fields are only added; these are gone: {sorted(missing)}"
+def test_every_field_of_a_status_is_described(clock):
+    """With a holdout, a stop rule and late outcomes, which a status has something to say about."""
+    mails = Experiment.create(
+        "mails",
+        list(ARMS),
+        store="sqlite://",
+        clock=clock,
+        seed=1,
+        holdout=0.2,
+        stop_level=0.9,
+        **{name: value for name, value in MAIL.items() if value is not None},
+    )
+    run_campaign(mails, clock)
+    found = mails.status(calibrate=False).summary()
+    check(found, "truant/status/1")
+    assert not unseen("status-1.json", [found])
+
+
+def test_a_diagnosis_is_described(id, in_a_folder):  # noqa: F811
+    found = Experiment.open("mail", store=f"sqlite:///{in_a_folder / 'truant.db'}").doctor().summary()
+    check(found, "truant/diagnosis/1")
+    assert not unseen("diagnosis-1.json", [found])
 
 
 @pytest.mark.parametrize(("schema", "command"), EVERY, ids=[" ".join(command[:2]) for _, command in EVERY])
 def test_every_command_prints_a_document(id, schema, command):
-    check(printed(*(id if part == "ID" else part for part in command)), schema)
+    found = printed(*(id if part == "ID" else part for part in command))
+    check(found, schema)
+    if schema != "truant/status/1":  # whose fields depend on the experiment
+        assert not unseen(file_of(schema), [found])
 
 
 LIVE = {name for heading, names in SECTIONS.items() if "experiment" in heading for name in names}
@@ -47,8 +68,7 @@ LIVE = {name for heading, names in SECTIONS.items() if "experiment" in heading f
 def test_every_parquet_file_has_a_document(id, schema):
     name, command = FILES[schema]
     run(*command)
-    written = pq.read_schema(name)
-    check(json.loads(written.metadata[b"truant"]), schema, written.names)
+    assert check_parquet(name, schema) == set(schemas()[file_of(schema)]["x-columns"])
 
 
 def test_no_command_is_left_out():

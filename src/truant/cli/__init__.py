@@ -17,6 +17,7 @@ from truant.cli import (  # noqa: F401
     reproduce,
     simulate,
     sweep,
+    which,
 )
 from truant.cli.base import cli
 from truant.text import visible

@@ -38,14 +38,14 @@ class World(ABC):
     it is asked for, which comes to the same as keeping it from the start.
     """
 
-    name: str
-    setting: Setting
+    name: str  # as shown in tables
+    setting: Setting  # what a policy may know beforehand
     means: FloatArray  # (arms,) true E[Y|a]
-    draw: Callable[..., tuple[int, Any]]
+    draw: Callable[..., tuple[int, Any]]  # one pull, see above
     tables: tuple[Any, ...]  # what `draw` reads
-    draw_missing: Callable[..., Any] | None = None
+    draw_missing: Callable[..., Any] | None = None  # the outcome that a follow-up finds, see above
     arm_names: tuple[Any, ...] = ()  # what they are called in the table that they come from, if any
-    mediator_names: tuple[str, ...] = ()
+    mediator_names: tuple[str, ...] = ()  # likewise
 
     @abstractmethod
     def revealed(self) -> World:

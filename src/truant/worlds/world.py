@@ -116,7 +116,7 @@ def _draw_all(
 
 
 def make(name: str, seed: int = 0, **parameters: Any) -> World:
-    """One instance of a named world, e.g. `make("mar", seed=1, gamma=(0.5, 1.0))` or `make("mar:gamma=0.5,1.0")`."""
+    """One instance of a named world, e.g. `world("mar", seed=1, gamma=(0.5, 1.0))` or `world("mar:gamma=0.5,1.0")`."""
     spec = Spec.parse(name, **parameters)
     return instance(spec, np.random.default_rng(whole_number("seed", seed, at_least=0)))
 

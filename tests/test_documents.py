@@ -13,18 +13,8 @@ from truant.cli import cli
 from truant.documents import document, own_fields, parquet_metadata
 from truant.errors import InvalidValue
 
-RUN = [
-    "simulate",
-    "--world",
-    "mcar",
-    "--set",
-    "gamma=0.5",
-    "--runs=2",
-    "--horizon=50",
-    "--policy",
-    "naive-ucb",
-]
-RUN_WITH_FOLLOW_UPS = [*RUN, "--policy", "follow-up-ucb", "--follow-up-cost", "0.1", "--intervals"]
+RUN = ["simulate", "--world", "mcar", "--set", "arms=2", "--policy", "naive-ucb", "--runs=2", "--horizon=20"]
+RUN_WITH_FOLLOW_UPS = [*RUN, "--follow-up-cost", "0.1", "--intervals"]
 VISITS = "mail,opened,spent,country,day,called,euro,customer\n" + "".join(
     f"{'ab'[i % 2]},{'yes' if i % 3 else 'no'},{'' if i % 5 == 0 else i % 2},{'DE' if i else 'FR'},{i},"
     f"{'yes' if i % 10 == 0 else 'no'},{'' if i % 5 == 0 and i % 20 else 10 + i % 7},c{i}\n"

@@ -33,6 +33,15 @@ INNER = {  # what results are made of, by the module that it can be imported fro
     "truant.live.doctor": ("Diagnosis",),
     "truant.live.rehearsal_words": ("RehearsalRow",),
 }
+LIKE_WORLD = ("DiscreteWorld", "RealWorld", "SkewedWorld")
+MADE = (
+    "Setting",
+    "Counts",
+    "Decider",
+    "Policy",
+    "ManualClock",
+    *LIKE_WORLD,
+)  # classes that users call themselves
 OPENING = """# Python
 
 {made_by}
@@ -118,11 +127,15 @@ def _section(name: str, found: Any) -> list[str]:
 
 def _class(name: str, cls: type) -> list[str]:
     parts = [f"### {name}", *paragraphs(cls)]
-    if cls.__init__ is not object.__init__ and not inspect.isabstract(cls) and _is_made(cls):
+    fields, found = attributes(cls), methods(cls)
+    if cls.__name__ in MADE:
         parts.insert(1, _code(wrapped(call(name, cls))))
-    rows = [[f"`{one.name}`", f"`{one.type}`" if one.type else "", one.words] for one in attributes(cls)]
+        if not {one.name for one in fields} >= set(parameters(cls)):
+            parts.append(_parameters(cls))
+    if cls.__name__ in LIKE_WORLD:
+        return [*parts, "Attributes and methods are those of `World`."]
+    rows = [[f"`{one.name}`", f"`{one.type}`" if one.type else "", one.words] for one in fields]
     parts += ["Attributes:", table(["name", "type", "meaning"], rows)] if rows else []
-    found = methods(cls)
     rows = [[f"`{one.call}`", summary(one.function)] for one in found]
     parts += ["Methods:", table(["method", "what it does"], rows)] if rows else []
     for one in found:
@@ -131,18 +144,18 @@ def _class(name: str, cls: type) -> list[str]:
     return parts
 
 
-def _is_made(cls: type) -> bool:
-    """Whether users make it themselves: its parameters are described."""
-    return bool(parameters(cls)) and cls.__name__ in ("Setting", "Decider", "Policy", "ManualClock")
-
-
 def _module(name: str, module: Any) -> list[str]:
     rows = []
     for one in public_names(module):
         found = getattr(module, one)
         shown_name = one if inspect.isclass(found) else call(one, found)
         rows.append([f"`{shown_name}`", summary(found)])
-    return [f"### {name}", *paragraphs(module), table(["name", "what it is"], rows)]
+    parts = [f"### {name}", *paragraphs(module), table(["name", "what it is"], rows)]
+    for one in public_names(module):
+        found = getattr(module, one)
+        if inspect.isclass(found) and not issubclass(found, Exception):
+            parts += _class(f"{name}.{one}", found)
+    return parts
 
 
 def _errors(base: type) -> str:

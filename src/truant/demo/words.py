@@ -1,0 +1,121 @@
+"""What the demo found, in sentences for terminal and page; made from the results, whatever they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from truant.demo.learning import DROPS, HORIZON, LEARNS, LearningResult
+from truant.demo.live import LiveResult
+from truant.demo.table import CALLS, TableResult
+
+if TYPE_CHECKING:
+    from truant.logs.log_analysis import LogAnalysis
+
+PARTS = (
+    "A table with missing outcomes",
+    f"Two policies, {HORIZON:,} customers",
+    "A live experiment on SQLite",
+)
+# of 200 tables with other seeds: python examples/demo.py 200
+SETTLED_BY_CALLS, TABLES = 200, 200
+
+
+def named_by(analysis: LogAnalysis) -> str | None:
+    """The mail that an analysis calls the clear winner; None if it calls none."""
+    return analysis.verdict.arm if analysis.verdict.kind == "clear" else None
+
+
+def headline(result: TableResult) -> str:
+    """What the table shows, in one sentence."""
+    named = named_by(result.by_mediator)
+    return (
+        f"The best of three mails is '{result.best}'. Dropping the rows with a missing outcome names "
+        f"'{result.dropping_names}', setting missing outcomes to 0 names '{result.zeros_name}', and truant names "
+        f"{_quoted(named)}."
+    )
+
+
+def table_sentences(result: TableResult) -> list[str]:
+    """What each way to treat the missing outcomes says, beside the true means."""
+    naive = {arm.arm: arm.naive for arm in result.by_mediator.arms}
+    dropped = naive[result.dropping_names]
+    true = ", ".join(f"{mail} {mean:.1f}" for mail, mean in result.true_means.items())
+    return [
+        f"True means: {true}.",
+        f"Dropping the rows with a missing outcome names '{result.dropping_names}' (mean "
+        f"{0 if dropped is None else dropped.mean:.1f}): {_right_or_wrong(result.dropping_names, result.best)}. "
+        f"Setting missing outcomes to 0 names '{result.zeros_name}': "
+        f"{_right_or_wrong(result.zeros_name, result.best)}.",
+        _estimate_sentence("truant, mar with the column 'opened',", result.by_mediator, "mar"),
+        f"Without that column truant names {_quoted(named_by(result.no_mediator))}. "
+        + _estimate_sentence(f"After {CALLS} follow-ups drawn at random it", result.followed, "follow-up"),
+    ]
+
+
+def harmless_sentence(result: TableResult) -> str:
+    """Where dropping rows does no harm, and what the table shows there."""
+    mails = " and ".join(f"'{arm.arm}'" for arm in result.harmless.arms)
+    dropping, named = result.harmless.winner["naive"], named_by(result.harmless)
+    same = "the same mail" if dropping == named else "different mails"
+    return (
+        "Dropping rows does no harm where all customers of a mail have the same chance that their outcome is known. "
+        f"That is so for {mails}: of these two, dropping rows names '{dropping}' and truant names "
+        f"{_quoted(named)}, {same}."
+    )
+
+
+def calls_sentence(result: TableResult) -> str:
+    """What the plan promised before the calls."""
+    alike, differ = (f"{100 * chance:.0f}%" for chance in result.plan.chances.values())
+    return (
+        f"Before the calls, truant gives a probability of {alike} that {CALLS} of them make a winner clear if missing "
+        f"outcomes are like the observed ones, and of {differ} if they differ by a typical amount. With these mails it "
+        f"is higher: '{result.best}' was the clear winner after {CALLS} calls in {SETTLED_BY_CALLS} of {TABLES} "
+        "simulated tables."
+    )
+
+
+def learning_sentences(result: LearningResult) -> list[str]:
+    """What each policy lost."""
+    simulation = result.simulation
+    best = {
+        policy: max(result.shares(policy).items(), key=lambda item: item[1]) for policy in (DROPS, LEARNS)
+    }
+    lost = {policy: f"{result.lost(policy):,.0f}" for policy in best}
+    return [
+        f"{DROPS} drops missing outcomes. It sends '{best[DROPS][0]}' to {best[DROPS][1]:.1%} of the customers and "
+        f"loses {lost[DROPS]}, {result.late_share(DROPS):.1%} of it in the second half: it does not learn.",
+        f"{LEARNS} uses whether a mail was opened. It sends '{best[LEARNS][0]}' to {best[LEARNS][1]:.1%} of the "
+        f"customers and loses {lost[LEARNS]}, {result.late_share(LEARNS):.1%} of it in the second half.",
+        f"Loss: spending that the best mail would have brought in addition; mean of {simulation.runs} runs of "
+        f"{simulation.horizon:,} customers.",
+    ]
+
+
+def live_sentences(result: LiveResult) -> list[str]:
+    """What came in, what is missing, and what is known."""
+    status = result.status
+    shares = ", ".join(f"{arm.arm} {arm.share:.0%}" for arm in status.arms)
+    return [
+        f"{status.decisions:,} customers in four weeks: {status.observed:,} outcomes in time, "
+        f"{status.settled - status.observed:,} missing ({status.late:,} of these came after the window of 7 days), "
+        f"{status.pending:,} pending.",
+        f"Shares for the next customer: {shares}.",
+        status.verdict,
+    ]
+
+
+def _estimate_sentence(start: str, analysis: LogAnalysis, assumption: str) -> str:
+    named = named_by(analysis)
+    if named is None:
+        return f"{start} names no mail."
+    estimate = next(arm.estimates[assumption] for arm in analysis.arms if arm.arm == named)
+    return f"{start} names '{named}': {estimate.mean:.1f}, 95% interval [{estimate.low:.1f}, {estimate.high:.1f}]."
+
+
+def _right_or_wrong(named: str, best: str) -> str:
+    return "the right mail" if named == best else "the wrong mail"
+
+
+def _quoted(mail: str | None) -> str:
+    return "no mail" if mail is None else f"'{mail}'"

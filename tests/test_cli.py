@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -11,10 +12,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import truant
 import truant.lab.simulate as lab
 from truant import charts, registry
 from truant.cli import cli
-from truant.errors import InvalidValue
+from truant.errors import InvalidValue, TruantError
 from truant.lab.result import Simulation
 from truant.policies import policy_names
 
@@ -92,7 +94,7 @@ def test_table_for_people():
     assert "World mnar-hidden  200 rounds, 2 runs" in result.stdout
     rows = [line.split()[0] for line in result.stdout.splitlines() if "%" in line]
     assert rows == ["naive-ucb", "mnar-ucb", "oracle-ucb"]  # by default
-    assert "difference: minus naive-ucb" in result.stdout
+    assert "difference: regret minus that of naive-ucb" in result.stdout
 
 
 def test_a_policy_given_twice_runs_once():
@@ -237,9 +239,9 @@ def test_compiled_code_is_needed():
 def test_lists_name_every_part(command, kind):
     rows = json.loads(run(command, "--json").stdout)[command]
     assert [row["name"] for row in rows] == registry.names(kind)
-    keys = {"name", "summary", "parameters"} | ({"needs"} if kind == "assumption" else set())
+    keys = {"name", "summary", "parameters", "meanings"} | ({"needs"} if kind == "assumption" else set())
     assert all(set(row) == keys and row["summary"] for row in rows)
-    lines = run(command).stdout.splitlines()
+    lines = run(command).stdout.partition("\n\nParameters:\n")[0].splitlines()
     assert [line.split()[0] for line in lines] == registry.names(kind)
     assert all(row["summary"] in line for row, line in zip(rows, lines, strict=True))
 
@@ -258,11 +260,57 @@ def test_policies_lists_every_combination_and_name():
     assert sorted(rows) == sorted(policy_names())
     assert all(row["summary"] for row in rows.values())
     own = registry.find("assumption", "mar").parameters | registry.find("index", "epsilon-greedy").parameters
-    assert set(rows["mar-epsilon-greedy"]["parameters"]) == {*own, "first_pulls"}
-    assert rows["naive-ucb"]["parameters"] == {"alpha": 2.0, "first_pulls": None}
-    *lines, last = run("policies").stdout.splitlines()
-    assert last == "All take first_pulls=N as well: pulls of each arm before any choice."
-    assert not any("first_pulls" in line for line in lines)
+    assert set(rows["mar-epsilon-greedy"]["parameters"]) == {*own, "first_pulls", "follow_up", "budget"}
+    unset = dict.fromkeys(("first_pulls", "follow_up", "budget"))
+    assert rows["naive-ucb"]["parameters"] == {"alpha": 2.0, **unset}
+    listed, explained = run("policies").stdout.split("\n\nParameters:\n")
+    assert "first_pulls" not in listed
+    assert "\nfirst_pulls " in explained  # once, for all
+
+
+@pytest.mark.parametrize("command", ["worlds", "policies", "assumptions", "indices"])
+def test_every_parameter_is_explained_once(command):
+    rows = json.loads(run(command, "--json").stdout)[command]
+    explained = run(command).stdout.split("\n\nParameters:\n")[1].split("\n\n")[0].splitlines()
+    assert len(explained) == len({line.split()[0] for line in explained})
+    assert {line.split()[0] for line in explained} == {name for row in rows for name in row["parameters"]}
+    for row in rows:
+        assert list(row["meanings"]) == list(row["parameters"])
+        assert all(re.fullmatch(r"[A-Z].*\.", text) for text in row["meanings"].values()), row
+
+
+def test_one_world_is_shown_in_detail():
+    text = run("worlds", "mar").stdout
+    assert text.startswith("mar: Missing at random given the mediator")
+    assert "Symbols: a arm, M mediator, Y outcome" in text  # the description uses them
+    assert "\ngamma=0.8,1.0  Probability that an outcome is observed (1: no outcome is missing)" in text
+    assert text.endswith("\nTo set one: truant simulate --world mar --set gamma=0.8,1.0\n")
+    (row,) = json.loads(run("worlds", "mar", "--json").stdout)["worlds"]
+    assert (row["name"], row["meanings"]["arms"]) == ("mar", "Number of arms.")
+    assert run("indices", "greedy").stdout.endswith("\nIt has no parameters.\n")
+
+
+@pytest.mark.parametrize("command", ["worlds", "policies", "assumptions", "indices"])
+def test_an_unknown_name_in_a_list_is_refused(command):
+    result = run(command, "mra")
+    assert result.exit_code == 2
+    assert "'mra'" in result.stderr
+    assert "Known:" in result.stderr
+
+
+@pytest.mark.parametrize("word", ["missing", "missing_rate", "observed", "p_missing", "missingness", "drop"])
+def test_words_for_missingness_point_to_gamma(word):
+    result = run("simulate", "--world", "mar", "--set", f"{word}=0.3")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"Unknown parameter of world 'mar': '{word}'; the probability that an outcome is observed is gamma: gamma=0.7 "
+        "makes 30% of the outcomes missing, gamma=0.5,1.0 draws it from that range. Known: K, arms, gamma, sd.\n"
+    )
+    with pytest.raises(TruantError, match="the probability that an outcome is observed is gamma"):
+        truant.world("mar", **{word: 0.3})
+    with pytest.raises(TruantError, match=r"'mnar-hidden': .*\. Known: K, L, arms\.") as error:
+        truant.world("mnar-hidden", **{word: 0.3})  # its gamma cannot be set
+    assert "gamma" not in str(error.value)
 
 
 def complete(words):

@@ -155,7 +155,7 @@ def test_nobody_else_is_hurt(package, tmp_path):
     """A package that ends the process on import, and offers a name of every kind."""
     rooms = ("assumptions", "indices", "worlds", "policies")
     points = "".join(f"[truant.{room}]\nodd = broken_exits:part\n" for room in rooms)
-    package("broken", points, broken_exits="import os; print('here'); os._exit(9)")
+    package("broken", points, broken_exits="import os; print('imported'); os._exit(9)")
     data = {"g": ["a", "b"] * 20, "y": [1.0, 2.0, 3.0, None] * 10}
     assert truant.analyze(data, arm="g", outcome="y").assumptions
     assert truant.simulate("mcar", "mcar-ucb", horizon=10, runs=1, progress=False).runs == 1
@@ -185,7 +185,7 @@ def test_nobody_else_is_hurt(package, tmp_path):
             [sys.executable, "-c", code, *arguments], capture_output=True, env=environment | more, check=False
         )
         assert done.returncode == 0, done.stderr
-        assert b"here" not in done.stdout
+        assert b"imported" not in done.stdout
 
 
 def test_an_assumption_of_another_package_is_used_where_it_is_named(package):

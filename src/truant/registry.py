@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from typing import Any, TypeVar
 
-from truant.errors import InvalidValue, TruantError, unknown
+from truant.errors import InvalidValue, TruantError, UnknownName, unknown
 from truant.plugins import FIT_NAME, is_fit, offered_points, package_of, said
+from truant.text import quoted
 
 ROOMS = {
     "assumption": "truant.assumptions",
@@ -65,11 +66,27 @@ class Part:
             if parameter.default is not inspect.Parameter.empty
         }
 
+    @property
+    def details(self) -> str:
+        """The docstring between its first line and its parameters."""
+        text = (inspect.getdoc(self.factory) or "").partition("\n")[2]
+        return text.partition("Parameters\n-----")[0].strip()
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What each parameter means, in a sentence; empty where another package does not say."""
+        if self.package:
+            said = documented_parameters(self.factory)
+        else:
+            more_exact = getattr(_meanings_module(self.kind), "OF_PART", {})
+            said = {**general_meanings(self.kind), **more_exact.get(self.name, {})}
+        return {name: said.get(name, "") for name in self.parameters}
+
     def build(self, *arguments: Any, **parameters: Any) -> Any:
         """Build the part; an unknown parameter is refused by name."""
         for name in parameters:
             if name not in self.parameters:
-                raise unknown(f"parameter of {self.kind} {self.name!r}:", name, self.parameters)
+                raise self._unknown_parameter(name)
         with _blamed(f"{self.words} cannot be built") if self.package else contextlib.nullcontext():
             built = self.factory(*arguments, **parameters)
         wanted = self.kind.capitalize()
@@ -77,6 +94,17 @@ class Part:
             article = "an" if wanted[0] in "AI" else "a"
             raise InvalidValue(f"{self.words} must build {article} {wanted}, got {type(built).__name__}.")
         return built
+
+    def _unknown_parameter(self, name: str) -> UnknownName:
+        """The error for a parameter that the part does not have; it says what a newcomer's word for it is called."""
+        words = _meanings_module(self.kind) if self.kind == "world" else None
+        meant = words.SYNONYMS.get(name.lower().replace("-", "_")) if words else None
+        if words is None or meant not in self.parameters:
+            return unknown(f"parameter of {self.kind} {self.name!r}:", name, self.parameters)
+        return UnknownName(
+            f"Unknown parameter of {self.kind} {self.name!r}: {quoted(name)}; {words.HINTS[meant]}. "
+            f"Known: {', '.join(sorted(self.parameters))}."
+        )
 
 
 def find(kind: str, name: str) -> Part:
@@ -145,6 +173,31 @@ def package_at_fault(error: BaseException) -> str | None:
         if module in packages and module != "truant":
             return packages[module]
     return None
+
+
+def general_meanings(kind: str) -> Mapping[str, str]:
+    """What the parameters of built-in parts mean, whichever part has them."""
+    meanings: Mapping[str, str] = _meanings_module(kind).MEANINGS
+    return meanings
+
+
+def _meanings_module(kind: str) -> Any:
+    return importlib.import_module(f"{ROOMS[kind]}.meanings")
+
+
+def documented_parameters(factory: Factory) -> dict[str, str]:
+    """What a docstring in the manner of numpydoc says of each parameter, as one line."""
+    section = (inspect.getdoc(factory) or "").partition("Parameters\n-----")[2].partition("\n")[2]
+    found: dict[str, str] = {}
+    names: list[str] = []
+    for line in section.partition("\n\n")[0].splitlines():
+        if not line.startswith(" "):
+            listed, _, text = line.partition(" : ")
+            names = [name.strip() for name in listed.split(",")]
+            found |= dict.fromkeys(names, text.strip())
+        else:
+            found |= {name: f"{found[name]} {line.strip()}".strip() for name in names}
+    return found
 
 
 @contextmanager

@@ -18,7 +18,7 @@ def both_mnar(
     gamma: Range = (0.5, 1.0),
     mediator_gamma: Range = (0.5, 1.0),
 ) -> DiscreteWorld:
-    """Outcome and mediator both missing not at random, each by its own value.
+    """Outcome and mediator are both missing not at random, each depending on its own value.
 
     P(m,y|a) as in `mnar`; gamma uniform per arm and outcome, mediator_gamma per arm and mediator level.
 

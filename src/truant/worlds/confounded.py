@@ -11,7 +11,7 @@ from truant.worlds.real import RealWorld
 
 
 def confounded(rng: np.random.Generator, *, K: int = 5, eps: float = 0.1, sd: float = 1.0) -> RealWorld:
-    """Two arms whose seen outcomes have one law, though their means differ by almost 1; either order.
+    """Two arms whose observed outcomes have the same distribution, though their means differ by almost 1.
 
     The instance in the proof of the paper's theorem on mediator-agnostic policies: `two_arms`.
 

@@ -27,7 +27,7 @@ def jackpots(
     size: float = 100.0,
     sd: float = 1.0,
 ) -> SkewedWorld:
-    """Quiet normal outcomes and, in some arms, a rare huge one; the best arm has the most of these.
+    """Normal outcomes and, in some arms, a rare huge one, which is most frequent in the best arm.
 
     Half of the arms, never the best, have no jackpots. The others have them with a probability of their own, in
     some mediator levels up to three times as often as in others. Without a jackpot Y ~ N(E[Y|m,a], sd), where
@@ -75,7 +75,7 @@ def rare_level(
     size: Range = (15.0, 30.0),
     sd: float = 1.0,
 ) -> RealWorld:
-    """The best arm's worth is in a rare mediator level whose outcomes are rarely seen.
+    """The best arm is better only in a rare mediator level whose outcomes are rarely observed.
 
     The last level is rare; the others share the rest as Dirichlet(1). E[Y|m,a] ~ U[0, .2], save for the best arm
     in the rare level, where it is `size`. Outcomes of the other levels are seen with probability .9.
@@ -109,7 +109,7 @@ def mnar_skewed(
     lift: Range = (4.0, 7.0),
     gamma: Range = (0.5, 1.0),
 ) -> DiscreteWorld:
-    """`mnar` with outcomes 0, 1, 2, 5 and 100, the last one rare: the best arm has it more often.
+    """`mnar` with outcomes 0, 1, 2, 5 and 100; the last one is rare, and more frequent in the best arm.
 
     Five mediator levels, P(m|a) ~ Dirichlet(1). P(Y=100|a) is the same in all of them; the other outcomes share
     the rest as Dirichlet(4, 3, 2, 1), per arm and level. Gamma is uniform per arm and outcome.

@@ -21,7 +21,7 @@ MediatorDraw = Callable[[tuple[int, int]], FloatArray]  # (arms, K) -> P(m|a)
 def mar(
     rng: np.random.Generator, *, arms: int = 10, K: int = 5, gamma: Range = (0.8, 1.0), sd: float = 1.0
 ) -> RealWorld:
-    """Missing at random given the mediator, most outcomes seen; one arm is better by .6.
+    """Missing at random given the mediator; most outcomes are observed, and one arm is better by 0.6.
 
     E[Y|m,a] ~ U[0, .4] and .6 more on one arm, Y ~ N(E[Y|m,a], sd), P(m|a) ~ Dirichlet(1), gamma uniform per
     arm and level (the paper's MAR experiment, with the best arm anywhere).
@@ -39,7 +39,7 @@ def mar(
 def mar_low(
     rng: np.random.Generator, *, arms: int = 10, K: int = 5, gamma: Range = (0.1, 1.0), sd: float = 1.0
 ) -> RealWorld:
-    """`mar` with many outcomes missing: gamma from .1 to 1."""
+    """`mar` with many missing outcomes: gamma from 0.1 to 1."""
     return mar(rng, arms=arms, K=K, gamma=gamma, sd=sd)
 
 
@@ -66,10 +66,10 @@ def mar_peaked(
 def null(
     rng: np.random.Generator, *, arms: int = 10, K: int = 5, gamma: Range = (0.1, 1.0), sd: float = 1.0
 ) -> RealWorld:
-    """All arms are equal: only what goes missing differs between them.
+    """All arms have the same mean; only missingness differs between them.
 
     One P(m) ~ Dirichlet(1) and one E[Y|m] ~ U[0, 1] for all arms, gamma uniform per arm and level. Every
-    policy has regret 0 here; whoever drops the missing rows sees differences that do not exist.
+    policy has regret 0 here; dropping the missing rows shows differences that do not exist.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from truant.worlds.real import RealWorld
 def mar_rare(
     rng: np.random.Generator, *, arms: int = 10, K: int = 5, gamma: Range = 0.02, sd: float = 1.0
 ) -> RealWorld:
-    """One arm's worth sits in one mediator level whose outcomes are hardly ever seen; the others are plain.
+    """The best arm is better only in one mediator level, whose outcomes are almost never observed.
 
     Plain arms have mean .5 everywhere. The best one has mean .2, but 4 in one level of probability 1/5, so .96
     in all; outcomes of that level are seen with probability gamma, all others with .9.
@@ -40,7 +40,7 @@ def mar_rare(
 def mar_one_hidden(
     rng: np.random.Generator, *, arms: int = 10, K: int = 5, lowest: float = 0.05, sd: float = 1.0
 ) -> RealWorld:
-    """Plain arms as in `mar`, and a better one that shows its bad mediator levels and hides its good ones.
+    """The best arm's outcomes are mostly missing in its good mediator levels and observed in its bad ones.
 
     The best arm's E[Y|m] is U[0, 2] sorted, its gamma falls from .9 to `lowest` over the levels; the others have
     E[Y|m,a] ~ U[0, .4] and gamma ~ U[.8, 1]; P(m|a) ~ Dirichlet(1).
@@ -63,7 +63,7 @@ def mar_one_hidden(
 def mar_wide(
     rng: np.random.Generator, *, arms: int = 10, K: int = 5, gamma: Range = (0.1, 1.0), sd: float = 1.0
 ) -> RealWorld:
-    """Means that differ far more between mediator levels than between arms: E[Y|m,a] ~ U[-2, 3]."""
+    """Means differ far more between mediator levels than between arms: drawn from -2 to 3."""
     shape = whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=1)
     means = rng.uniform(-2.0, 3.0, shape)
     seen = chances(rng, "gamma", gamma, shape)

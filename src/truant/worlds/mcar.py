@@ -31,7 +31,7 @@ def mcar(
 def no_mediator(
     rng: np.random.Generator, *, arms: int = 10, gamma: Range = (0.2, 1.0), sd: float = 1.0
 ) -> RealWorld:
-    """Missing at a rate of its own for each arm: no mediator, normal outcomes.
+    """Missing with a probability of its own in each arm: no mediator, normal outcomes.
 
     mu_a ~ U[0, 1], Y ~ N(mu_a, sd), gamma_a uniform per arm (the paper's special case O ⟂ Y given A).
 

@@ -20,7 +20,7 @@ def mediator_and_outcome(
     match: float = 0.5,
     hidden: float = 0.1,
 ) -> DiscreteWorld:
-    """Missingness depends on mediator and outcome together: every assumption fails, follow-ups do not.
+    """Missingness depends on mediator and outcome together: no assumption holds; follow-ups still work.
 
     P(y|a) is that of `mnar`; the mediator has the outcome's level with probability `match`, else it is drawn from one
     Dirichlet(1) vector per arm and outcome. The boosted arm hides outcomes at or above the level of the mediator (as

@@ -20,7 +20,7 @@ def mediator_mar(
     sd: float = 1.0,
     linked: bool = False,
 ) -> RealWorld:
-    """`mar` with the mediator missing too, at a rate of its own for each arm.
+    """`mar` with missing mediators, too, with a probability of its own in each arm.
 
     Parameters
     ----------

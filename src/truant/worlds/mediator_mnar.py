@@ -29,7 +29,7 @@ def mediator_mnar(
     gamma: Range = (0.5, 1.0),
     mediator_gamma: Range = (0.5, 1.0),
 ) -> DiscreteWorld:
-    """The mediator is missing by its own value, the outcome by the mediator.
+    """The mediator is missing depending on its own value, the outcome depending on the mediator.
 
     P(y|m,a) ~ Dirichlet(1), on one arm with weight 5 on the top outcome, levels sorted by E[Y|m] within each
     arm, P(m|a) ~ Dirichlet(1), outcomes equally spaced on [0, 1].
@@ -49,7 +49,7 @@ def mediator_mnar(
 def mediator_mnar_hidden(
     rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5
 ) -> DiscreteWorld:
-    """`mediator-mnar` in which the best arm hides its good mediator levels, the others their bad ones.
+    """`mediator-mnar` where the best arm's good mediator levels and the others' bad ones are often missing.
 
     Both chances, to see M and to see Y, fall linearly from .9 to .15 over the best arm's sorted levels and
     rise from .3 to .95 over those of the others.
@@ -67,7 +67,7 @@ def mediator_mnar_clear(
     mediator_gamma: Range = (0.5, 1.0),
     match: float = MATCH,
 ) -> DiscreteWorld:
-    """`mediator-mnar` with a telling mediator: the outcome has its level with probability `match` (K = L).
+    """`mediator-mnar` where mediator and outcome have one level with probability `match` (needs K = L).
 
     P(y|m,a) is `match` on y = m plus the rest of a Dirichlet(1) vector, and the boosted arm has
     P(m|a) ~ Dirichlet(1,..,1,5): it is better because its high levels are likelier.
@@ -79,7 +79,7 @@ def mediator_mnar_clear(
 def mediator_mnar_hidden_clear(
     rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5, match: float = MATCH
 ) -> DiscreteWorld:
-    """`mediator-mnar-hidden` with the telling mediator of `mediator-mnar-clear` (K = L)."""
+    """`mediator-mnar-hidden` with the informative mediator of `mediator-mnar-clear` (needs K = L)."""
     return _hidden(_clear_joint(rng, match, *matching_sizes("mediator-mnar-hidden-clear", arms, K, L)))
 
 

@@ -27,7 +27,7 @@ from truant.worlds.draws import (
 def mnar(
     rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5, gamma: Range = (0.5, 1.0)
 ) -> DiscreteWorld:
-    """Missing not at random: the chance to see an outcome depends on the outcome.
+    """Missing not at random: the probability that an outcome is observed depends on the outcome.
 
     P(y|m,a) ~ Dirichlet(1), on one arm with weight 5 on the top outcome, P(m|a) ~ Dirichlet(1), gamma uniform
     per arm and outcome, outcomes equally spaced on [0, 1] (the paper's MNAR experiment).
@@ -44,7 +44,7 @@ def mnar(
 
 
 def mnar_hidden(rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5) -> DiscreteWorld:
-    """`mnar` in which the boosted arm hides its high outcomes, the others their low ones.
+    """`mnar` where high outcomes of the arm that is usually best, and low ones of the others, are often missing.
 
     gamma falls linearly from .9 to .15 over the boosted arm's outcomes and rises from .3 to .95 elsewhere.
     """
@@ -61,7 +61,7 @@ def mnar_clear(
     gamma: Range = (0.5, 1.0),
     match: float = MATCH,
 ) -> DiscreteWorld:
-    """`mnar` with a telling mediator: it has the outcome's level with probability `match` (K = L).
+    """`mnar` where mediator and outcome have one level with probability `match` (needs K = L).
 
     P(y|a) is that of the `mnar` draw; else M is drawn from one Dirichlet(1) vector per arm and outcome, which may
     give the outcome's level too. With match = 0 that vector is all there is, with 1 the mediator is the outcome.
@@ -74,7 +74,7 @@ def mnar_clear(
 def mnar_hidden_clear(
     rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5, match: float = MATCH
 ) -> DiscreteWorld:
-    """`mnar-hidden` with the telling mediator of `mnar-clear` (K = L)."""
+    """`mnar-hidden` with the informative mediator of `mnar-clear` (needs K = L)."""
     boosted, joint = boosted_joint(rng, *matching_sizes("mnar-hidden-clear", arms, K, L))
     return DiscreteWorld(_clear(rng, joint, match), _hidden(boosted, joint))
 

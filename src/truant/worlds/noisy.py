@@ -21,7 +21,7 @@ def noisy_arm(
     sd: float = 0.3,
     noise: float = 3.0,
 ) -> RealWorld:
-    """One noisy arm among quiet ones, and it is the best: its first outcomes often look poor.
+    """One arm is far noisier than the others, and it is the best: its first outcomes are often low.
 
     E[Y|m,a] ~ U[0, .4], and `gap` above .4 in the noisy arm, whatever the level; P(m|a) ~ Dirichlet(1).
 
@@ -55,7 +55,7 @@ def noisy_level(
     sd: float = 0.3,
     noise: float = 2.0,
 ) -> RealWorld:
-    """One mediator level is noisy, rarely seen, and decides which arm is best.
+    """One mediator level is noisy and rarely observed, and it decides which arm is best.
 
     The last level has probability 1/5; the others share the rest as Dirichlet(1). E[Y|m,a] ~ U[0, .4], and the
     best arm has `gain` more in the noisy level. Outcomes of the quiet levels are seen with probability .9.

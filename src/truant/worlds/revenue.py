@@ -25,7 +25,7 @@ def conversion(
     size: float = 50.0,
     sigma: float = 1.0,
 ) -> SkewedWorld:
-    """Revenue behind a rare conversion: the mediator is the stage reached, and it decides what is seen.
+    """Revenue after a rare conversion: the mediator is the stage reached, and missingness depends on it.
 
     Three stages: left, visited (probability uniform on [.2, .5], per arm), converted. The outcome is 0 unless
     converted, then lognormal with a median uniform on [.9, 1.1] times `size`, per arm. Gamma is uniform per arm
@@ -63,7 +63,7 @@ def zero_inflated(
     size: float = 50.0,
     sigma: float = 1.0,
 ) -> SkewedWorld:
-    """Revenue without a mediator: mostly 0, else a lognormal amount; missing at a rate of its own for each arm.
+    """Revenue without a mediator: mostly 0, else lognormal; missing with a probability of its own in each arm.
 
     The median amount is uniform on [.9, 1.1] times `size`, per arm.
 
@@ -93,7 +93,7 @@ def rates(
     lift: Range = (1.4, 2.0),
     gamma: Range = (0.2, 1.0),
 ) -> DiscreteWorld:
-    """Rare successes without a mediator: outcomes 0 and 1, missing at a rate of its own for each arm.
+    """Rare successes (outcomes 0 and 1) without a mediator, missing with a probability of its own in each arm.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def lognormal(
     gamma: Range = (0.2, 1.0),
     sigma: float = 1.4,
 ) -> SkewedWorld:
-    """Lognormal outcomes: medians differ by arm; without a mediator unless K is set.
+    """Lognormal outcomes whose medians differ between arms; no mediator unless K is set.
 
     With K levels, P(m|a) ~ Dirichlet(1), and the median of each level is that of its arm times a factor that is
     uniform on [.5, 1.5], the same for all arms.

@@ -284,7 +284,7 @@ def test_terminal_table_marks_the_best_but_never_an_oracle():
     assert starred[0].startswith("mar-ucb ★")
     assert f"{regret[1, :, 1].mean():,.0f}" in starred[0]
     assert "50,000" in text
-    assert "mar-ucb: 14.3% of the runs lost more than 10 times the median." in text
+    assert "mar-ucb: 14.3% of the runs had a regret of more than 10 times the median." in text
 
 
 def test_terminal_table_drops_columns_rather_than_digits():

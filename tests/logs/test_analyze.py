@@ -146,7 +146,7 @@ def test_terminal(visits):
     result = run(*USUAL)
     assert result.exit_code == 0, result.output
     direct = truant.analyze("visits.csv", arm="mail", mediator="opened", outcome="spent")
-    assert "spent by mail" in result.output
+    assert "Mean of 'spent' by 'mail'" in result.output
     for arm in direct.arms:
         assert f"{arm.estimates['mar'].mean:.3g}"[:3] in result.output
     assert str(direct) == result.output

@@ -49,9 +49,9 @@ def test_verdicts_have_the_figures_and_mixed_cases_depend():
     fails, holds = (judge(Claim("Naive loses more.", (case,)), results) for case in cases)
     assert (fails.word, holds.word) == ("does not survive", "survives")
     assert fails.sentence == (
-        "In mar, paper lost 100 and naive lost 11 on average; naive lost more than paper in 0 of 3 runs."
+        "In mar, mean regret was 100 for paper and 11 for naive; naive had more than paper in 0 of 3 runs."
     )
-    assert "paper lost 10 and naive lost 1,100 on average" in holds.sentence
+    assert "mean regret was 10 for paper and 1,100 for naive" in holds.sentence
     assert "in 3 of 3 runs" in holds.sentence
     mixed = judge(Claim("Both.", tuple(cases)), results)
     assert mixed.word == "depends"

@@ -55,6 +55,7 @@ def test_every_figure_is_made_and_its_files_say_the_same(tmp_path, monkeypatch):
         for name, value in recomputed(groups[key]).items():
             assert curve[name] == pytest.approx(value, rel=1e-9), (key, name)
     page = made.page.read_text(encoding="utf-8")
+    assert "I. Mahrooghi" in page and "arXiv:2411.05661 (2024), also at UAI 2025" in page
     for figure in summary["figures"]:
         for text in (figure["title"], *figure["choices"], *(claim["figures"] for claim in figure["claims"])):
             assert text.replace("'", "&#39;") in page
@@ -66,7 +67,7 @@ def test_charts_are_pictures(small):
     assert {path.name for path in small.folder.iterdir()} == written(["mar-known-p"])
     assert (small.folder / "mar-known-p-paper.png").read_bytes().startswith(b"\x89PNG")
     drawn = (small.folder / "mar-known-p-truant.svg").read_text(encoding="utf-8")
-    for word in ("mar-known-ucb", "√(TnH)", "10,000 rounds, 3 runs", "its constant is left open"):
+    for word in ("mar-known-ucb", "√(TnH)", "10,000 rounds, 3 runs", "constant unknown"):
         assert word in drawn
 
 

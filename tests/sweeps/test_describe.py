@@ -62,7 +62,7 @@ def test_the_verdict_counts_wins_and_leaves_oracles_out():
     rows += [row("a", 1.0, False, True), row("b", 0.0, True, True), row("oracle-ucb", None)]
     rows += [row("a", 0.0, True, True), row("b", 2.0), row("oracle-ucb", None)]
     assert verdict(rows) == (
-        "a has the lowest mean regret at 2 of 3 points (at 3 nothing is clearly better); "
-        "b has the lowest mean regret at 1 of 3 points (at 1 nothing is clearly better)."
+        "a has the lowest mean regret at 2 of 3 points (at 3 no policy is better by more than two standard errors); "
+        "b has the lowest mean regret at 1 of 3 points (at 1 no policy is better by more than two standard errors)."
     )
     assert verdict(rows[2:3]) == "No policy of this study can be compared with another."

@@ -71,7 +71,8 @@ def test_the_verdict_counts_wins(result):
     first = wins.index[0]
     good = int(contest[contest["policy"] == first]["as_good"].sum())
     assert sentence.startswith(
-        f"{first} has the lowest mean regret at {wins[first]} of 11 points (at {good} nothing is clearly better)"
+        f"{first} has the lowest mean regret at {wins[first]} of 11 points "
+        f"(at {good} no policy is better by more than two standard errors)"
     )
 
 

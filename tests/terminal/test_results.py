@@ -29,7 +29,7 @@ def test_the_best_of_a_simulation_is_never_an_oracle():
     assert best_policy([rows[1], rows[2]]) is None  # nothing to compare with
     text = printed(SimulationDisplay(rows, "World mar", "10 rounds"))
     assert next(line for line in text.splitlines() if "★" in line).startswith("mar-ucb ★")
-    assert "difference: minus naive-ucb" in text
+    assert "difference: regret minus that of naive-ucb" in text
     lines = {line.split()[0]: line for line in text.splitlines() if "-ucb" in line}
     assert "-12.5" not in lines["naive-ucb"]  # the first is not compared with itself
     assert "-12.5" in lines["mar-ucb"]
@@ -67,7 +67,7 @@ def test_columns_go_before_digits_are_cut():
 def test_a_sweep_says_its_size_its_verdict_and_its_files():
     display = SweepDisplay("A [b]study[/b]", 1_200, 1, "a wins.", Path("out/x.parquet"), Path("out/i.html"))
     lines = printed(display).splitlines()
-    assert lines[0] == "A [b]study[/b]  1,200 points, 1 runs of each policy"
+    assert lines[0] == "A [b]study[/b]  1,200 points, 1 run of each policy"
     assert lines[1] == "a wins."
     assert lines[3:] == ["Every run: out/x.parquet", "Page: out/i.html"]
 
@@ -79,11 +79,13 @@ def test_a_reproduction_shows_verdicts_or_findings_and_what_is_left_out():
         {"name": "two", "title": "Second", "claims": [], "findings": ["Shown."]},
     ]
     summary = {"figures": figures, "left_out": {"pbc": "It needs truant[data]."}}
-    text = printed(ReproductionDisplay(summary))
+    text = printed(ReproductionDisplay(summary, "A. Author, “A Title”"))
+    assert text.startswith("The paper: A. Author, “A Title”.\n")
+    assert "survives: the runs confirm the claim" in text
     assert "  depends: Less is more.\n    a lost 1 and b lost 2." in text
     assert "Not shown." not in text
     assert "  Shown." in text
     assert text.rstrip().endswith("pbc is left out: It needs truant[data].")
     assert "\x1b[1;33mdepends" in printed(
-        ReproductionDisplay(summary), force_terminal=True, color_system="standard"
+        ReproductionDisplay(summary, "A. Author, “A Title”"), force_terminal=True, color_system="standard"
     )

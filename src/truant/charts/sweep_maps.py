@@ -36,7 +36,7 @@ def overview_map(blocks: Sequence[SweptBlock]) -> NamedChart:
         widest=900,
     )
     sentence = (
-        "Mean regret, the stronger the colour the higher; ★ is the lowest of its world, oracles excluded."
+        "Mean regret; a stronger colour means higher regret; ★ is the lowest of its world, oracles excluded."
     )
     return NamedChart("overview", "Regret of each policy in each world", chart, sentence)
 
@@ -45,7 +45,7 @@ def policies_map(block: SweptBlock) -> NamedChart:
     """Every policy at the one point of a block."""
     cells = [_cell(row["policy"], "", row) for row in block.rows]
     chart = regret_heatmap(pa.Table.from_pylist(cells), x="", y="", widest=900)
-    sentence = "Mean regret, the stronger the colour the higher."
+    sentence = "Mean regret; a stronger colour means higher regret."
     return NamedChart(block.chart_name("policies"), "Mean regret", chart, sentence)
 
 
@@ -68,8 +68,9 @@ def winner_maps(block: SweptBlock, looks: Mapping[str, Look]) -> NamedChart:
     ]
     chart = maps[0] if len(maps) == 1 else in_rows(maps, columns=2)
     sentence = (
-        "The policy with the lowest mean regret, and how many times as much the next best loses; pale, and with ≈, "
-        "where others are within two standard errors of it (paired, run by run)." + left_out
+        "Each cell has the policy with the lowest mean regret, oracles excluded, and the regret of the next best as a "
+        "multiple of it. In pale cells with ≈, others are within two standard errors (paired by run)."
+        + left_out
     )
     return NamedChart(block.chart_name("winners"), "Where does each policy win?", chart, sentence)
 
@@ -102,9 +103,9 @@ def regret_maps(block: SweptBlock) -> NamedChart:
             )
         )
     place = f"; {title}" if title else ""
-    sentence = f"Mean regret of each policy, the stronger the colour the higher, on one scale{place}."
+    sentence = f"Mean regret of each policy; a stronger colour means higher regret, on one scale{place}."
     if len(panels) > 1:
-        sentence += " Drawn is the first of the panels above." + left_out
+        sentence += " Only the first of the panels above is drawn." + left_out
     return NamedChart(block.chart_name("maps"), "Regret of each policy", in_rows(maps, columns=2), sentence)
 
 

@@ -97,7 +97,7 @@ def figure_version(
 
 
 def reproduction_page(
-    figures: Sequence[ReproducedFigure], summary: Mapping[str, Any], *, verdict: str, lines: int
+    figures: Sequence[ReproducedFigure], summary: Mapping[str, Any], *, paper: str, verdict: str, lines: int
 ) -> str:
     """The whole page, with its charts and the scripts that draw them; it loads nothing from elsewhere.
 
@@ -105,6 +105,7 @@ def reproduction_page(
     ----------
     figures : in their order.
     summary : as in summary.json: settings, versions, left_out, choices, seconds.
+    paper : its authors, title and where it is.
     verdict : the whole in one sentence.
     lines : how many different lines are drawn.
     """
@@ -119,8 +120,8 @@ def reproduction_page(
     return rendered(
         "reproduction.html",
         charts,
-        title="The paper's figures, again",
-        about=_about(summary),
+        title="Reproduction of the paper's figures",
+        about=_about(summary, paper),
         verdict=verdict,
         facts=facts,
         common=summary["choices"],
@@ -137,14 +138,14 @@ def duration(seconds: float) -> str:
     return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
 
 
-def _about(summary: Mapping[str, Any]) -> list[str]:
-    """The lines below the heading: what was run, with what, and what is left out."""
+def _about(summary: Mapping[str, Any], paper: str) -> list[str]:
+    """The lines below the heading: which paper, what was run, with what, and what is left out."""
     settings = summary["settings"]
     extent = "quick: a tenth of the rounds, half the runs" if settings["quick"] else "full size"
     if settings["runs"]:
         extent += f", {settings['runs']:,} runs each"
     versions = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
-    lines = ["“Multi-armed Bandits with Missing Outcome”, its experiments again.", f"{extent}. {versions}."]
+    lines = [f"{paper}.", f"{extent}. {versions}."]
     lines += [f"{name} is left out: {why}" for name, why in summary["left_out"].items()]
     return [line[0].upper() + line[1:] for line in lines]
 

@@ -57,7 +57,7 @@ def sweep_page(
         table=_table(rows[:MOST_ROWS], blocks),
         left_out=max(0, len(rows) - MOST_ROWS),
         made=f"Seed {summary['seed']}; {versions}. The last call took {summary['seconds']:,.0f} s; "
-        f"all runs together {summary['kernel_seconds']:,.0f} s in the compiled loop.",
+        f"the simulation of all runs took {summary['kernel_seconds']:,.0f} s.",
         source=source,
     )
 
@@ -90,7 +90,9 @@ def _table(rows: Sequence[Mapping[str, Any]], blocks: Sequence[SweptBlock]) -> T
     labels = {varied.column: varied.label for block in blocks for varied in block.varied}
     columns = ["policy", "world", *labels.values(), "regret", "se", "median", "best arm", "behind the best"]
     return Table(
-        "Regret of each policy at each point; ★ is the lowest of its point",
+        "Mean regret of each policy at each point (a world with one value of each parameter); se: its standard error; "
+        "best arm: share of rounds with the best arm; ★ lowest of its point, oracles excluded; behind the best: mean "
+        "difference to ★, paired by run, ± its standard error",
         columns,
         [_cells(row, list(labels)) for row in rows],
         words=2,

@@ -64,16 +64,14 @@ def shape(ratio: float, linear: bool) -> Word:
 def _rising(case: Rising, results: Results) -> tuple[Word, str]:
     finals = [results.final(line) for line in case.lines]
     words = [_name(case, i) for i in range(len(case.lines))]
-    figures = _listed([f"{word} lost {short(f.mean())}" for word, f in zip(words, finals, strict=True)])
+    figures = _listed([f"{short(f.mean())} for {word}" for word, f in zip(words, finals, strict=True)])
     as_claimed = int(np.sum(finals[-1] > finals[0]))
     runs = len(finals[0])
     verdict = order(finals[0], finals[-1])
-    count = (
-        f"{words[-1]} lost more than {words[0]} in {as_claimed} of {runs} {'run' if runs == 1 else 'runs'}"
-    )
+    count = f"{words[-1]} had more than {words[0]} in {as_claimed} of {runs} {'run' if runs == 1 else 'runs'}"
     if verdict == "depends":
-        count += ", and the 95% interval of the mean difference has zero in it"
-    return verdict, f"{_where(case)}{figures} on average; {count}."
+        count += ", and the 95% interval of the mean difference contains zero"
+    return verdict, f"{_where(case)}mean regret was {figures}; {count}."
 
 
 def _name(case: Rising, number: int) -> str:
@@ -97,10 +95,10 @@ def _where(case: Rising) -> str:
 def _growth(case: Growth, results: Results) -> tuple[Word, str]:
     ratio, line = results.ratio(case.line), case.line
     verdict = shape(ratio, case.linear)
-    figures = f"{line.policy} lost {short(results.final(line).mean())} in {line.scene.world}"
+    figures = f"In {line.scene.world}, mean regret of {line.policy} was {short(results.final(line).mean())}"
     return (
         verdict,
-        f"{figures}, and in the second half of the rounds {ratio:.2f} times as much as in the first.",
+        f"{figures}; in the second half of the rounds it grew by {ratio:.2f} times as much as in the first.",
     )
 
 

@@ -25,7 +25,7 @@ from truant.reproduction.data import save_data
 from truant.reproduction.describe import PICTURES, panels_of, picture_name, reproduced
 from truant.reproduction.figure import Figure
 from truant.reproduction.results import Results
-from truant.reproduction.words import findings, overall, picture_lines
+from truant.reproduction.words import PAPER, findings, overall, picture_lines
 from truant.reproduction.work import Work
 from truant.setting import switch, whole_number
 from truant.tables.request import is_list
@@ -50,7 +50,7 @@ class Reproduction:
         return self.folder / PAGE
 
     def __rich__(self) -> ReproductionDisplay:
-        return ReproductionDisplay(self.summary)
+        return ReproductionDisplay(self.summary, PAPER)
 
 
 class FinishedFigure(NamedTuple):
@@ -159,6 +159,7 @@ def _write(folder: Path, done: Sequence[FinishedFigure], summary: dict[str, Any]
     page = reproduction_page(
         [each.on_page for each in done],
         summary,
+        paper=PAPER,
         verdict=overall(verdicts, summary["settings"]["quick"]),
         lines=len(lines),
     )

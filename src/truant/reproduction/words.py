@@ -11,6 +11,10 @@ from truant.reproduction.claims import STRAIGHT, Verdict
 from truant.reproduction.figure import Figure, Line
 from truant.reproduction.results import BOUND_LABELS, Results
 
+PAPER = (
+    "I. Mahrooghi, M. Moradi, S. Akbari, N. Kiyavash, “Multi-armed Bandits with Missing Outcome”, arXiv:2411.05661 "
+    "(2024), also at UAI 2025"
+)
 VERSIONS = {"paper": "The paper's policies", "truant": "truant's policies, naive and oracle"}
 BOUNDED = "truant"  # the version with the lower bound
 ASTRAY = 10  # times the median
@@ -18,7 +22,7 @@ MOST_SCENES = 2  # with a sentence each; of more, the first and the last
 
 
 def findings(figure: Figure, results: Results) -> list[str]:
-    """A sentence for each scene: who lost how much, and who has not learned."""
+    """A sentence for each scene: the regret of each policy, and whose regret still grows linearly."""
     scenes = list(dict.fromkeys(line.scene for line in figure.lines()))
     if len(scenes) > MOST_SCENES:
         scenes = [scenes[0], scenes[-1]]
@@ -42,16 +46,18 @@ def _finding(lines: Sequence[Line], results: Results) -> str:
     ranked = sorted(by_policy.values(), key=lambda line: float(results.final(line).mean()))
     simulation = results.simulations[ranked[0].scene]
     lost = [f"{line.policy} {short(results.final(line).mean())}" for line in ranked]
-    sentence = f"Lost in {ranked[0].scene.world} after {simulation.horizon:,} rounds, least first: {', '.join(lost)}."
+    sentence = (
+        f"Mean regret in {ranked[0].scene.world} after {simulation.horizon:,} rounds: {', '.join(lost)}."
+    )
     straight = [line.policy for line in ranked if results.ratio(line) > STRAIGHT]
-    return f"{sentence} Still losing at nearly the pace of the start: {', '.join(straight) or 'none'}."
+    return f"{sentence} Regret still grows almost linearly: {', '.join(straight) or 'none'}."
 
 
 def overall(verdicts: Sequence[Verdict], quick: bool) -> str:
     """The whole in one sentence."""
     stated = [verdict for verdict in verdicts if not verdict.ours]
     if not stated:
-        return "These figures carry no claim of the paper."
+        return "The paper makes no claim about these figures."
     counts = {
         word: sum(v.word == word for v in stated) for word in ("survives", "does not survive", "depends")
     }
@@ -59,11 +65,10 @@ def overall(verdicts: Sequence[Verdict], quick: bool) -> str:
     text = (
         f"Of {len(stated)} {claims} of the paper, {counts['survives']} survive{_s(counts['survives'])}, "
         f"{counts['does not survive']} do{'es' if counts['does not survive'] == 1 else ''} not, "
-        f"and {counts['depends']} depend{_s(counts['depends'])} on the instance or on what the text leaves open."
+        f"and {counts['depends']} depend{_s(counts['depends'])} on the instance or on details that the "
+        "text does not state."
     )
-    return (
-        f"{text} This is a quick run, shorter than the paper's: the full one may differ." if quick else text
-    )
+    return f"{text} This was a quick run, shorter than the paper's: a full run may differ." if quick else text
 
 
 def _s(count: int) -> str:
@@ -81,11 +86,14 @@ def bound_note(figure: Figure) -> str:
     kinds = {line.scene.bound for line in figure.lines()} - {None}
     if not kinds:
         return "No lower bound is known for this setting."
-    words = {"mcar": "n arms, γ the share seen", "mar": "n arms, H the harmonic mean of the arms' Σ p/γ"}
+    words = {
+        "mcar": "n arms, T rounds, γ the probability of being observed",
+        "mar": "n arms, T rounds, H the harmonic mean of the arms' Σ p/γ",
+    }
     kind = kinds.pop()
     return (
-        f"Dotted: {BOUND_LABELS[kind]}, the rate of the lower bound without its constant ({words[kind]}). It is about "  # type: ignore[index]
-        "the worst case; one instance need not exceed it."
+        f"Dotted: {BOUND_LABELS[kind]}, the rate of the lower bound without its constant ({words[kind]}). It "  # type: ignore[index]
+        "concerns the worst case; the regret of one instance can be below it."
     )
 
 
@@ -93,7 +101,5 @@ def picture_lines(figure: Figure, version: str, results: Results) -> list[str]:
     """What stands below the title of a picture: the version, its size, and what the dotted line is."""
     lines = [f"{VERSIONS[version]}; {size(figure, results)}; mean ± 1 sd"]
     if version == BOUNDED and any(panel.lines[0].scene.bound for panel in figure.versions[version]):
-        lines.append(
-            "Dotted: the rate of the lower bound, which is about the worst case; its constant is left open"
-        )
+        lines.append("Dotted: the rate of the lower bound (worst case, constant unknown)")
     return lines

@@ -18,7 +18,7 @@ def verdict(rows: Sequence[Mapping[str, Any]]) -> str:
     good = Counter(row["policy"] for row in contest if row["as_good"])
     parts = [
         f"{policy} has the lowest mean regret at {count:,} of {wins.total():,} points"
-        f" (at {good[policy]:,} nothing is clearly better)"
+        f" (at {good[policy]:,} no policy is better by more than two standard errors)"
         for policy, count in wins.most_common(NAMED)
     ]
     return "; ".join(parts) + "."

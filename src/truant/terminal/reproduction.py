@@ -1,4 +1,4 @@
-"""A reproduction in the terminal: each figure's claims and what became of them."""
+"""A reproduction in the terminal: the claims of each figure and the verdicts on them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ TONES = {"survives": "bold green", "does not survive": "bold red", "depends": "b
 
 @dataclass(frozen=True)
 class ReproductionDisplay:
-    """A heading for each figure, and below it the verdicts, or what it shows where there is no claim."""
+    """The paper, and for each figure its heading with the verdicts, or what it shows where there is no claim."""
 
     summary: Mapping[str, Any]  # as in summary.json
+    paper: str
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield plain(f"The paper: {self.paper}.", "dim")
+        yield plain("")
         for figure in self.summary["figures"]:
             yield Text.assemble((figure["name"], "bold"), "  ", (figure["title"], "dim"))
             for claim in figure["claims"]:
@@ -32,5 +35,11 @@ class ReproductionDisplay:
                 for finding in figure["findings"]:
                     yield Padding(Text(finding), (0, 0, 0, 2), expand=False)
             yield Text("")
+        if any(figure["claims"] for figure in self.summary["figures"]):
+            yield plain(
+                "survives: the runs confirm the claim; does not survive: they show the opposite; depends: neither, or "
+                "the cases of the claim disagree.",
+                "dim",
+            )
         for name, why in self.summary["left_out"].items():
             yield plain(f"{name} is left out: {why}", "yellow")

@@ -40,10 +40,15 @@ class SimulationDisplay:
                 break
         yield drawn
         yield plain("")
+        yield plain(
+            "regret: mean over the runs; sd, median, p90: over the runs; best arm: share of rounds with the best arm.",
+            "dim",
+        )
         if len(self.rows) > 1:
-            first = self.rows[0]["policy"]
-            of = " of total cost" if _with_follow_ups(self.rows) else ""
-            yield plain(f"difference{of}: minus {first}, paired run by run; se: its standard error.", "dim")
+            first, what = self.rows[0]["policy"], "total cost" if _with_follow_ups(self.rows) else "regret"
+            yield plain(
+                f"difference: {what} minus that of {first}, paired by run; se: its standard error.", "dim"
+            )
         if best_policy(self.rows):
             what = "mean total cost (regret and follow-ups)" if _with_follow_ups(self.rows) else "mean regret"
             yield plain(f"\N{BLACK STAR} lowest {what}, oracles excluded.", "dim")
@@ -51,7 +56,8 @@ class SimulationDisplay:
             share = row["share_above_10x_median"]
             if share > 0:
                 yield plain(
-                    f"{row['policy']}: {share:.1%} of the runs lost more than 10 times the median.", "yellow"
+                    f"{row['policy']}: {share:.1%} of the runs had a regret of more than 10 times the median.",
+                    "yellow",
                 )
 
 

@@ -23,7 +23,8 @@ class SweepDisplay:
     page: Path
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        size = f"{self.points:,} point{'s' if self.points > 1 else ''}, {self.runs:,} runs of each policy"
+        points, runs = ("s" if number > 1 else "" for number in (self.points, self.runs))
+        size = f"{self.points:,} point{points}, {self.runs:,} run{runs} of each policy"
         yield Text.assemble(plain(self.title, "bold"), "  ", (size, "dim"))
         yield plain(self.verdict)
         yield plain("")

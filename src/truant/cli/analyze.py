@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from truant.cli.base import as_json, cli, console, integer, number, numbers, say, wrote
 from truant.cli.sections import examples
+from truant.defaults import LEVEL
 
 
 def _complete_assumptions(
@@ -58,7 +59,7 @@ def _cut(text: str) -> Any:
 @click.option(
     "--level",
     type=number,
-    default=0.95,
+    default=LEVEL,
     show_default=True,
     help="Level of the intervals; a clear winner is the best arm with at least this probability.",
 )

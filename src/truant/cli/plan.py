@@ -9,6 +9,7 @@ import click
 
 from truant.cli.base import as_json, cli, console, integer, number, numbers, say, wrote
 from truant.cli.sections import examples
+from truant.defaults import LEVEL
 
 
 def _listed(text: str | None) -> list[str] | None:
@@ -51,7 +52,7 @@ def _listed(text: str | None) -> list[str] | None:
 @click.option(
     "--level",
     type=number,
-    default=0.95,
+    default=LEVEL,
     show_default=True,
     help="A clear winner is the best arm with at least this probability.",
 )

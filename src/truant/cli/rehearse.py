@@ -10,6 +10,7 @@ import click
 
 from truant.cli.base import as_json, cli, console, integer, number, say, wrote
 from truant.cli.interrupts import exit_stopped
+from truant.defaults import LEVEL
 
 if TYPE_CHECKING:
     from truant.live.rehearsal_result import Rehearsal
@@ -100,7 +101,7 @@ if TYPE_CHECKING:
 @click.option(
     "--level",
     type=number,
-    default=0.95,
+    default=LEVEL,
     show_default=True,
     help="Level of the intervals; a clear winner is the best arm with at least this probability.",
 )

@@ -12,6 +12,7 @@ from click.shell_completion import CompletionItem
 from truant.cli.base import as_json, cli, console, integer, say, wrote
 from truant.cli.interrupts import exit_stopped
 from truant.cli.sections import examples
+from truant.defaults import HORIZON, RUNS
 
 if TYPE_CHECKING:
     from truant.lab.result import Simulation
@@ -58,12 +59,12 @@ def _complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) 
     "[default: naive-ucb, ucb with the assumption that holds in the world, oracle-ucb]",
 )
 @click.option(
-    "--horizon", type=integer, default=10_000, show_default=True, help="Number of rounds of each run."
+    "--horizon", type=integer, default=HORIZON, show_default=True, help="Number of rounds of each run."
 )
 @click.option(
     "--runs",
     type=integer,
-    default=20,
+    default=RUNS,
     show_default=True,
     help="Number of runs; each draws a new instance of the world.",
 )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from truant.analysis.run_intervals import run_intervals
+from truant.defaults import HORIZON, RUNS
 from truant.errors import InvalidValue
 from truant.files import named_files
 from truant.lab.result import Simulation
@@ -28,8 +29,8 @@ def simulate(
     world: World | Spec | str,
     policies: Sequence[Policy | Spec | str] | Policy | Spec | str,
     *,
-    horizon: int,
-    runs: int = 20,
+    horizon: int = HORIZON,
+    runs: int = RUNS,
     seed: int = 0,
     threads: int | None = None,
     parameters: dict[str, Any] | None = None,

@@ -8,10 +8,10 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from truant.defaults import HORIZON, LEVEL
 from truant.durations import duration
 from truant.errors import InvalidValue, NotIdentified, unknown
 from truant.live.configuration import (
-    HORIZON,
     SETTLING,
     USUAL_INDEX,
     Configuration,
@@ -51,7 +51,7 @@ def configure(
     split: Mapping[str, float] | Sequence[float] | None = None,
     control: str | None = None,
     fallback: str | None = None,
-    level: float = 0.95,
+    level: float = LEVEL,
     tolerance: float | None = None,
     stop_loss: float | None = None,
     stop_level: float | None = None,

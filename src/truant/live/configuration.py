@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from truant.defaults import HORIZON, LEVEL
 from truant.durations import SECOND, duration_text
 from truant.errors import InvalidValue, unknown
 from truant.text import named, quoted
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 AT_CLOSE, ON_ARRIVAL = "at_close", "on_arrival"
 SETTLING = (AT_CLOSE, ON_ARRIVAL)
-HORIZON = 10_000  # decisions that are expected unless said
 USUAL_INDEX = "ucb"  # its shares cost least while outcomes are late: docs/validation.md, live-default
 LONGEST_NAME = 200
 LONGEST_NOTE = 2000
@@ -56,7 +56,7 @@ class Configuration:
     split: tuple[float, ...] | None = None  # of warm-up and holdout; equal unless given
     control: str | None = None
     fallback: str | None = None
-    level: float = 0.95
+    level: float = LEVEL
     tolerance: float | None = None
     stop_loss: float | None = None
     stop_level: float | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from truant.defaults import LEVEL
 from truant.durations import DAY, duration_text
 from truant.live.configuration import Configuration
 from truant.live.rehearsal_plan import RehearsalPlan, Variant, plan_of
@@ -41,7 +42,7 @@ def rehearse(
     null: bool = True,
     runs: int = 10,
     seed: int = 0,
-    level: float = 0.95,
+    level: float = LEVEL,
     minimize: bool = False,
     parameters: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,

@@ -11,6 +11,7 @@ from typing import Any
 from truant.analysis import Labels, analyze_counts
 from truant.analysis.analysis import assumption_names, check_options
 from truant.assumptions.follow_up import FAILURES
+from truant.defaults import LEVEL
 from truant.errors import InvalidValue, unknown
 from truant.logs.analysis_by import AnalysisBy, LeftOut
 from truant.logs.collected import Statement
@@ -36,7 +37,7 @@ def analyze(
     mediator: str | Sequence[str] | None = (),
     control: Any = None,
     assume: str | Sequence[str] = (),
-    level: float = 0.95,
+    level: float = LEVEL,
     tolerance: float | None = None,
     range: tuple[float, float] | None = None,
     levels: Sequence[float] | None = None,

@@ -9,6 +9,7 @@ from typing import Any
 
 from truant.analysis.follow_up_plan import PlanOptions, plan_counts
 from truant.analysis.labels import Labels
+from truant.defaults import LEVEL
 from truant.errors import InvalidValue, NotIdentified
 from truant.logs.databases import is_url
 from truant.logs.inputs import inputs_of
@@ -29,7 +30,7 @@ def plan(
     id: str | None = None,
     budget: int | None = None,
     chance: float = 0.8,
-    level: float = 0.95,
+    level: float = LEVEL,
     differ: float = 0.5,
     success: float = 1.0,
     seed: int = 0,

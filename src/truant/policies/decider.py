@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truant.counts import Counts, needed_counts
+from truant.defaults import HORIZON
 from truant.errors import InvalidValue, NotIdentified
 from truant.policies.policy import Policy, named
 from truant.policies.scoring import ScoredArms
@@ -41,7 +42,7 @@ class Decider:
     array([0.92, 0.08])
     """
 
-    def __init__(self, policy: Policy | Spec | str, setting: Setting, horizon: int) -> None:
+    def __init__(self, policy: Policy | Spec | str, setting: Setting, horizon: int = HORIZON) -> None:
         if not isinstance(policy, Policy | Spec | str):
             raise InvalidValue(f"A policy must be a name or a Policy, got {quoted(policy)}.")
         self.policy = policy if isinstance(policy, Policy) else named(policy)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from truant import registry
+from truant.defaults import HORIZON
 from truant.errors import InvalidValue, unknown
 from truant.play.run import rounds_late
 from truant.policies import named
@@ -108,7 +109,7 @@ def _block(number: int, entry: Any, study: Mapping[str, Any]) -> Block:
         for key in [*fixed, *(key for axis in axes for key in axis.name.split(","))]:
             if key not in part.parameters:
                 raise unknown(f"parameter of world {name!r}:", key, part.parameters)
-        rounds = _rounds("horizon", table.get("horizon", study.get("horizon", 10_000)), at_least=1)
+        rounds = _rounds("horizon", table.get("horizon", study.get("horizon", HORIZON)), at_least=1)
         delays = _rounds("delay", table.get("delay", study.get("delay", 0)), at_least=0)
         rounds_late(max(delays), min(rounds))
         minimize = switch("minimize", study.get("minimize", False))

@@ -10,6 +10,7 @@ from truant.cli.analyze import _complete_assumptions as complete_assumptions
 from truant.cli.base import integer, number, numbers
 from truant.cli.live.base import names, options
 from truant.cli.simulate import _complete_names as complete_policies
+from truant.defaults import HORIZON, LEVEL
 from truant.errors import InvalidValue
 from truant.text import quoted
 
@@ -84,7 +85,12 @@ changeable_options = options(
         metavar="1d",
         help="How long after its window a decision still waits for outcomes that happened within it.",
     ),
-    click.option("--horizon", type=integer, metavar="N", help="Number of decisions expected in all."),
+    click.option(
+        "--horizon",
+        type=integer,
+        metavar="N",
+        help=f"Number of decisions that are expected in total.  [default: {HORIZON} in a new experiment]",
+    ),
     click.option("--minimum-share", type=number, metavar="SHARE", help="Smallest probability of each arm."),
     click.option(
         "--holdout",
@@ -105,7 +111,11 @@ changeable_options = options(
         metavar="ARM",
         help="The arm to use if the store cannot be reached, or the experiment is paused or has ended.",
     ),
-    click.option("--level", type=number, help="Level of intervals and verdicts in reports.  [default: 0.95]"),
+    click.option(
+        "--level",
+        type=number,
+        help=f"Level of intervals and verdicts in reports.  [default: {LEVEL} in a new experiment]",
+    ),
     click.option(
         "--tolerance",
         type=number,

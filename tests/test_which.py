@@ -177,7 +177,7 @@ def test_questions_are_asked_explained_and_asked_again():
 def test_the_end_of_the_input_stops_politely():
     result = run(input="no\n")
     assert result.exit_code == 130
-    assert "Stopped before there was an assumption" in result.stderr
+    assert "Stopped before the last question; run `truant which` to start again." in result.stderr
     assert "Traceback" not in result.output
 
 
@@ -196,7 +196,7 @@ def test_in_a_real_terminal_it_asks_and_ctrl_c_stops():
     os.write(leader, b"no\n")
     shown += _until(leader, b"?): ")
     asked.send_signal(signal.SIGINT)
-    shown += _until(leader, b"same questions.")
+    shown += _until(leader, b"start again.")
     assert asked.wait(timeout=30) == 130
     os.close(leader)
     text = shown.decode().replace("\r\n", "\n")

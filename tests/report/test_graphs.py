@@ -77,6 +77,7 @@ def test_long_names_are_cut_and_whole_in_the_title():
     found = graph("mar", (("Y", "O"),), labels)
     texts = {node.title: node.text for node in found.nodes}
     assert texts["revenue per user and month"] == "revenue per…"
+    assert texts["revenue per user and month observed"] == "revenue … observed"
     assert texts["mediator"] == "mediator"
     assert "may depend on the arm and the mediator," in found.caption
 

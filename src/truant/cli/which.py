@@ -34,7 +34,8 @@ HOW = "For example: truant which --answers no,yes,no,yes"
 def which(answers: str | None, as_json: bool) -> None:
     """Find the assumption that fits your data by a few questions.
 
-    At most six questions are asked; then the next commands are printed. Without a terminal and without --answers it prints the questions. With --json it never asks.
+    At most six questions are asked; then the next commands are printed. Without a terminal and without --answers the
+    questions are printed. With --json nothing is asked.
     """
     given = None if answers is None else [answer for answer in answers.split(",") if answer.strip()]
     if given is None and not as_json and _has_person():
@@ -64,9 +65,7 @@ def _asked() -> list[str]:
             text = click.prompt(f"Answer (1 to {len(step.answers)}, ?)", prompt_suffix=": ").strip()
         except click.Abort:  # Ctrl-C, or the end of the input
             click.echo()
-            exit_stopped(
-                "Stopped before there was an assumption; docs/assumptions.md has the same questions."
-            )
+            exit_stopped("Stopped before the last question; run `truant which` to start again.")
         if text == "?":
             _paragraph(step.explanation, "   ")
             continue

@@ -20,7 +20,7 @@ ARROWS: tuple[Arrow, ...] = tuple((pair[0], pair[1]) for pair in PAIRS)
 HALF_HEIGHT, TOP, BOTTOM = 15.0, 62.0, 158.0
 HEAD = 8.0  # length of an arrow's head
 CROSS, LONG_CROSS = 0.42, 0.77  # of the way along an arrow: where it is crossed out, and where a long one is
-MOST_LETTERS = 12
+MOST_LETTERS, MOST_BEFORE_OBSERVED = 12, 9  # of a name that stands alone, and of one before "observed"
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,8 @@ def _nodes(labels: Labels, shown: set[str]) -> dict[str, Node]:
     for node in "AMYQO":
         if node in shown:
             observed = node in "OQ"
-            text = (
-                _clipped(labels.outcome if node == "O" else mediator) + " observed"
-                if observed
-                else _clipped(names[node])
-            )
+            name = labels.outcome if node == "O" else mediator
+            text = f"{_clipped(name, MOST_BEFORE_OBSERVED)} observed" if observed else _clipped(names[node])
             nodes[node] = Node(*places[node], 70.0 if observed else 46.0, text, visible(names[node]))
     return nodes
 
@@ -148,6 +145,6 @@ def _at(point: Point) -> str:
     return f"{point[0]:.1f},{point[1]:.1f}"
 
 
-def _clipped(name: str) -> str:
+def _clipped(name: str, most: int = MOST_LETTERS) -> str:
     shown = visible(name)
-    return shown if len(shown) <= MOST_LETTERS else f"{shown[: MOST_LETTERS - 1]}…"
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"

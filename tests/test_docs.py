@@ -109,9 +109,3 @@ def test_every_local_link_leads_somewhere():
         for link in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
             if not link.startswith("http"):
                 assert (page.parent / link).exists(), f"{page.name}: {link}"
-
-
-def test_every_command_is_documented():
-    text = "".join(page.read_text(encoding="utf-8") for page in [*PAGES, ROOT / "CHANGELOG.md"])
-    for command in cli.commands:
-        assert command in text

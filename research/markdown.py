@@ -29,8 +29,8 @@ def verdict(answers: Sequence[str], of: str) -> str:
     """How many rows agree, in a sentence."""
     wrong = sum("no" in answer for answer in answers)
     if not wrong:
-        return f"All {len(answers)} {of} agree with what was promised."
-    return f"**{wrong} of {len(answers)} {of} are outside what was promised**; the column says which."
+        return f"All {len(answers)} {of} meet the criterion."
+    return f"**{wrong} of {len(answers)} {of} do not meet the criterion**; the last column says which."
 
 
 def standard_error(values: npt.ArrayLike) -> float:

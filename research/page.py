@@ -73,7 +73,7 @@ def whole_page(group: Group, sections: Mapping[str, Written]) -> str:
     known = {name: sections[name] for name in group.sections if name in sections}
     parts = [*group.head()]
     if old := [name for name, section in known.items() if not section.current]:
-        parts.append(f"Made with other code than the present: {', '.join(old)}.")
+        parts.append(f"The code has changed since these sections were made: {', '.join(old)}.")
     if missing := [name for name in group.sections if name not in known]:
         parts.append(f"Not made yet: {', '.join(missing)}.")
     parts += [section.marked(name) for name, section in known.items()]

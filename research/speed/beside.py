@@ -45,11 +45,12 @@ def section(bench: Workbench) -> list[str]:
         scale=bench.size(1.0, 0.01),
     )
     return [
-        "## Beside another version",
-        f"CPU nanoseconds per round (per decision for `Decider`) beside commit {commit(bench.against)}: {turns} fresh "
-        f"processes of each, in turns, with {repeats} repeats of each kernel. A process counts with its least time, as "
-        "what is more is the neighbours' work. Ratio: the median over the turns of this version's least time over the "
-        "other's, with a bootstrap 95% interval; a target is met or missed if the whole interval is on one side of it.",
+        "## Comparison with another version",
+        "CPU nanoseconds per round (per decision for `Decider`) compared with commit "
+        f"{commit(bench.against)}: {turns} new processes of each, in turns, with {repeats} repetitions of "
+        "each kernel. The shortest time of a process counts, since longer times are due to other processes. "
+        "*Ratio*: the median over the turns of this version's shortest time divided by the other's, with a "
+        "bootstrap 95% interval; a target is met or missed if the whole interval is on one side of it.",
         table(
             ("kernel", "other, ns", "this, ns", "ratio of least", "ratio", "95% interval", "target"),
             [row(kernel, ours, others) for kernel in ours[0]],

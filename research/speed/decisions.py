@@ -31,7 +31,8 @@ def section(bench: Workbench) -> list[str]:
             rows.append([f"`{policy}`", f"{arms}", f"{value:.2f}", judged(value, target)])
     return [
         "## Decisions",
-        f"`truant.Decider(policy, setting, horizon).probabilities(counts)`; warm, the median of {repeats}.",
+        "`truant.Decider(policy, setting, horizon).probabilities(counts)` after compilation, the median of "
+        f"{repeats} calls.",
         table(("policy", "arms", "milliseconds", "target"), rows),
     ]
 

@@ -66,8 +66,8 @@ def section(bench: Workbench) -> list[str]:
             rows.append([*cells, judged(float(seconds), use.target)])
     return [
         "## First use",
-        "CPU seconds (user and system) of a fresh process that imports truant and simulates once, by what its compile "
-        f"cache has before; the best of {repeats}.",
+        "CPU seconds (user and system) of a new process that imports truant and simulates once, by the "
+        f"content of its compile cache; the fastest of {repeats}.",
         table(("policy", "world", "in the cache before", "CPU, s", "target"), rows),
     ]
 

@@ -48,9 +48,9 @@ def section(bench: Workbench) -> list[str]:
     rates = ("per second", "ratio", "quartiles", "target")
     return [
         "## Live experiments: ask and tell on SQLite",
-        f"One process, one thread unless said. Two pieces of work are measured in {repeats} turns; the ratio is the "
-        "median over the turns, beside its quartiles. By hand: the same statements through `sqlite3`, an ask and a "
-        "tell in a transaction each.",
+        f"One process, one thread unless stated otherwise. The two alternatives are measured in {repeats} "
+        "turns; the ratio is the median over the turns, followed by its quartiles. *By hand*: the same "
+        "statements through `sqlite3`, with one transaction for an ask and one for a tell.",
         table(
             ("ask and tell", "per second", "by hand", *rates[1:]),
             [
@@ -58,9 +58,9 @@ def section(bench: Workbench) -> list[str]:
                 for name, found in by_hand
             ],
         ),
-        "Together, at full durability, beside one at a time:",
+        "Many decisions at once, at full durability, compared with one at a time:",
         table(("decisions", "per second", "one at a time", *rates[1:]), together_rows(many)),
-        "An ask in a store that holds many decisions already, most of them settled (durability=process):",
+        "An ask in a store that already holds many decisions, most of them settled (durability=process):",
         table(
             (
                 "ask",

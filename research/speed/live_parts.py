@@ -60,11 +60,13 @@ def section(bench: Workbench) -> list[str]:
     command = bench.measured(command_seconds, STORES | {"truant.cli"}, repeats=repeats)
     return [
         "## Live experiments: parts",
-        "Warm, in one process; CPU time unless said. Counting and allocating a batch is `counting.add_rows`, "
-        "`counting.total_counts` and `allocation.probabilities`, on rows that were read from a store before. Status is "
-        "made anew each time, nothing kept, with intervals calibrated by replaying the policy.",
+        "After compilation, in one process; CPU time unless stated otherwise. Counting and allocating a "
+        "batch is `counting.add_rows`, `counting.total_counts` and `allocation.probabilities`, on rows that "
+        "were read from a store before. Status is computed anew each time, without a cache, with intervals "
+        "calibrated by replaying the policy.",
         table(("what", "median", "quartiles", "target"), rows),
-        "The command `truant ask`, which does not import numba, beside a Python that does nothing; milliseconds:",
+        "The command `truant ask`, which does not import numba, compared with a Python process that does "
+        "nothing; milliseconds:",
         table(
             ("time", "`truant ask`", "`python -c pass`", "ratio", "quartiles"),
             [command_row(kind, *times) for kind, times in command.items()],

@@ -34,9 +34,10 @@ def section(bench: Workbench) -> list[str]:
         ratio_row(f"durability=process, {same}", found["process"], found["normal"]),
     ]
     return [
-        "## Live experiments beside Optuna on SQLite",
-        "Optuna's `study.ask`, `trial.suggest_categorical` of three arms at random and `study.tell`, with `RDBStorage` "
-        "in an SQLite file, in turns with ours. As it is, Optuna waits for the disk, as durability=full does.",
+        "## Live experiments: comparison with Optuna on SQLite",
+        "Optuna's `study.ask`, `trial.suggest_categorical` of three arms at random and `study.tell`, with "
+        "`RDBStorage` in an SQLite file, measured in turns with truant. With its default settings, Optuna "
+        "waits for the disk, as durability=full does.",
         table(("ask and tell", "per second", "Optuna", "ratio", "quartiles", "target"), rows),
     ]
 

@@ -29,8 +29,9 @@ def section(bench: Workbench) -> list[str]:
     found = bench.measured(beside_by_hand, {*STORES, "truant.live.store.postgres"}, **sizes)
     return [
         "## Live experiments on PostgreSQL",
-        "By hand: the same statements through `psycopg`, an ask and a tell in a transaction each, on the same tables "
-        "and in the same process; a server on this machine, reached through a socket.",
+        "*By hand*: the same statements through `psycopg`, with one transaction for an ask and one for a "
+        "tell, on the same tables and in the same process; the server is on this machine and reached "
+        "through a socket.",
         table(
             ("ask and tell", "per second", "by hand", "ratio", "quartiles", "target"),
             [ratio_row("PostgreSQL", found["ours"], found["by hand"], LEAST)],

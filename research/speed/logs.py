@@ -46,7 +46,8 @@ def section(bench: Workbench) -> list[str]:
     beyond = bench.measured(measured_analyses, **shape)
     return [
         "## Logs: ten million rows",
-        "The reduction to counts beside the same GROUP BY typed into DuckDB by hand.",
+        "The reduction of a table to counts, compared with the same GROUP BY query in DuckDB, written by "
+        "hand.",
         table((f"{rows:,} rows of Parquet", *columns), times),
         table(("peak memory of the process", f"{rows // 10:,} rows", f"{rows:,} rows"), peaks),
         f"### Many cells: {shape['arms']} arms and {shape['levels']} mediator levels",

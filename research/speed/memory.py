@@ -29,7 +29,7 @@ def section(bench: Workbench) -> list[str]:
     growth = peaks[-1] / peaks[0]
     return [
         "## Memory",
-        "Peak memory of a fresh process.",
+        "Peak memory of a new process.",
         table(
             ("horizon", "peak memory, MiB", "target"),
             [*rows, ["longest over shortest", f"{growth:.3f}", judged(growth, GROWTH)]],

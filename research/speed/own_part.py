@@ -30,8 +30,8 @@ def section(bench: Workbench) -> list[str]:
     ours, own = np.median(pairs, axis=0)
     ratio = float(np.median([b / a for a, b in pairs]))
     return [
-        "## A part of one's own",
-        "The estimate of `mar` and the index `ucb` written anew in another package.",
+        "## A part from another package",
+        "The estimate of `mar` and the index `ucb`, written again in another package.",
         table(
             ("built in, ns", "from another package, ns", "ratio", "target"),
             [[f"{ours:.0f}", f"{own:.0f}", f"{ratio:.2f}", judged(ratio, TARGET)]],

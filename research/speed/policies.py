@@ -31,7 +31,7 @@ def section(bench: Workbench) -> list[str]:
         value = bench.measured(least_nanoseconds, parts, world=world, policy=policy, **sizes)
         rows.append([f"`{world}`", f"`{policy}`", f"{value:.0f}", judged(value, target)])
     return [
-        "## Policies of our own",
-        f"Mean over {runs} instances of {horizon:,} rounds, each the best of {repeats} times.",
+        "## truant's own policies",
+        f"Mean over {runs} instances of {horizon:,} rounds, each the fastest of {repeats} repetitions.",
         table(("world", "policy", "ns per round", "target"), rows),
     ]

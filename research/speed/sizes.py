@@ -27,7 +27,7 @@ def section(bench: Workbench) -> list[str]:
     first, *others = LEVELS
     return [
         "## Size of the problem",
-        "Nanoseconds per round.",
+        "Nanoseconds per round, by the number of arms and by the number of levels (K = L).",
         table(("policy", "arms", "ns per round", "target"), by_arms),
         table(("policy", f"K = L = {first}", *(f"{levels}" for levels in others)), by_levels),
     ]

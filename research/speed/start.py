@@ -39,7 +39,7 @@ def section(bench: Workbench) -> list[str]:
     rows.append(["`python -c 'import numpy'` (wall)", f"{numpy:.2f}", ""])
     verdict = f"{judged(help_text / numpy, HELP_TARGET)} (times that)"
     rows.append(["`truant --help` (wall)", f"{help_text:.2f}", verdict])
-    return ["## Start, with a warm cache", table(("what", "seconds", "target"), rows)]
+    return ["## Start-up time with a warm cache", table(("what", "seconds", "target"), rows)]
 
 
 def cpu_of(code: str, repeats: int) -> float:

@@ -54,10 +54,11 @@ def section(bench: Workbench) -> list[str]:
             rows.append([name, *figures(backend, whole, kernels, TARGET)])
     return [
         "## Sweeps on two cores",
-        f"The whole sweep, page and all, beside the CPU time of its runs in the loop; the best of {repeats}.",
+        "The wall time of the whole sweep, including its page, compared with the CPU time of its runs in "
+        f"the loop; the fastest of {repeats}.",
         table((f"study, {runs} runs of each", *COLUMNS), rows),
         *on_ray(bench, runs, repeats),
-        "Memory hardly grows with the study (rows are gathered 100,000 at a time before they are written):",
+        "Memory hardly grows with the study (rows are collected 100,000 at a time before they are written):",
         table(("points", "runs of each", "rows", "peak memory, MiB"), memory_rows(bench)),
     ]
 
@@ -80,7 +81,8 @@ def on_ray(bench: Workbench, runs: int, repeats: int) -> list[str]:
     whole, kernels = min(pairs, key=lambda pair: pair[0] / pair[1])
     name = f"mar, horizon 100,000, from {runs} to {3 * runs} runs"
     return [
-        f"On a local Ray cluster, start-up aside: what {3 * runs} runs take beyond {runs}; tasks of a second or more.",
+        f"On a local Ray cluster, without start-up: the additional time of {3 * runs} runs compared with {runs}; "
+        "tasks of a second or more.",
         table(("study", *COLUMNS), [[name, *figures("ray", whole, kernels, RAY_TARGET)]]),
     ]
 

@@ -23,4 +23,4 @@ def closing(sections: list[str]) -> list[str]:
         if line.startswith("|") and cells[-1].startswith(("at most ", "at least ")):
             rows.append([", ".join(cell for cell in cells[:-1] if cell), cells[-1]])
     reasons = REASONS.read_text(encoding="utf-8").strip()
-    return ["## Targets", table(("what", "target"), rows), "## What was missed, and why", reasons]
+    return ["## Targets", table(("what", "target"), rows), "## Missed targets", reasons]

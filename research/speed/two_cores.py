@@ -26,7 +26,7 @@ def section(bench: Workbench) -> list[str]:
     ratio = float(one / two)
     return [
         "## Two cores",
-        "The best of each, interleaved, since idle cores are wanted.",
+        "The fastest time of each, measured in turns, because idle cores are needed.",
         table(
             ("one thread, s", "two threads, s", "ratio", "target"),
             [[f"{one:.2f}", f"{two:.2f}", f"{ratio:.2f}", judged(ratio, TARGET, at_least=True)]],

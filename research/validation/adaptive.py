@@ -42,12 +42,12 @@ def section(bench: Workbench) -> list[str]:
         columns += [words, "agrees"]
     return [
         "## Coverage of 95% intervals at the end of adaptive runs",
-        f"What the interval of each arm covers when its pulls were chosen by `ucb`, as it is: {runs} runs, each a "
-        "new instance, ± standard error (of the other arms: over runs). A policy leaves an arm when it looks bad, "
-        "so that estimates of arms are biased downwards, and no interval for fixed samples has a guarantee here; a "
-        "figure agrees if it is at most .03 from the nominal .95, up to three standard errors. Refused intervals (a "
-        "mediator level without "
-        f"an observed outcome) are left out. {verdict(answers, 'figures')}",
+        "Coverage of the interval of each arm when `ucb` chose the pulls and the interval does not account "
+        f"for it: {runs} runs, each a new instance, ± standard error (of the other arms: over runs). A "
+        "policy stops using an arm when it looks bad, so estimates of arms are biased downwards, and no "
+        "interval for fixed samples has a guarantee here; a figure agrees if it is at most .03 from the "
+        "nominal .95, with an allowance of three standard errors. Arms without an interval (a mediator "
+        f"level has no observed outcome) are left out. {verdict(answers, 'figures')}",
         table(columns, [row(result) for result in results]),
         picture("validation-coverage.png", "Coverage at the end of adaptive runs, best arm and others"),
     ]

@@ -36,11 +36,12 @@ def section(bench: Workbench) -> list[str]:
     answers = [row[-1] for row in rows if row[-1]]
     return [
         "## Coverage of calibrated intervals at the end of adaptive runs",
-        "Logs that a policy collected, a new instance of the world in each run, ± standard error over runs. *Plain* "
-        f"are intervals for a fixed split; *replayed* those of `--collected-by` with {REPLAYS} replays (without its "
-        "check); *confidence sequence* those of `--collected adaptive`. Widths are medians beside the plain interval "
-        "of the same arm. An arm without an estimate is refused by all three, and counted. A row of *replayed* agrees "
-        f"if best and other arms are covered at least {LEAST:g}, up to two standard errors. "
+        "Logs that a policy collected, with a new instance of the world in each run, ± standard error over "
+        f"runs. *Plain*: intervals for a fixed split; *replayed*: those of `--collected-by` with {REPLAYS} "
+        "replays (without its check); *confidence sequence*: those of `--collected adaptive`. Widths are "
+        "medians of the ratio to the plain interval of the same arm. An arm without an estimate has no "
+        "interval of any kind, and is counted as refused. A row of *replayed* agrees if the coverage of the "
+        f"best arm and of the other arms is at least {LEAST:g}, with an allowance of two standard errors. "
         f"{verdict(answers, 'rows')}",
         table(
             (
@@ -57,9 +58,9 @@ def section(bench: Workbench) -> list[str]:
             ),
             rows,
         ),
-        "The check of `--collected-by` analyses 12 replayed logs in their turn, and puts confidence sequences in place "
-        "of calibrated intervals where these hold less often than they should. How often it does so, in logs of 2,000 "
-        "rows:",
+        "The check of `--collected-by` analyses 12 replayed logs in the same way, and uses confidence "
+        "sequences instead of calibrated intervals where the coverage of the latter is too low. How often "
+        "it does so, in logs of 2,000 rows:",
         table(("world", "policy", "logs", "coverage found by the check", "replaced"), check_rows(bench)),
     ]
 

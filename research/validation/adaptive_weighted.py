@@ -45,9 +45,10 @@ def section(bench: Workbench) -> list[str]:
             rows.append([*names, method, *cells, agrees])
     return [
         "## Coverage of adaptively weighted intervals",
-        f"{runs} logs of an epsilon-greedy policy for each row, three arms, two mediator levels (outcomes are missing "
-        "by level), analysed under `mar`: with plain intervals, and with the probabilities of the choices "
-        "(`--probability`). The mix is the value of shares .5, .25 and .25 (`--value`). A row agrees if each figure is "
-        f"at most .03 from the nominal .95, up to three standard errors. {verdict(answers, 'figures')}",
+        f"{runs} logs of an epsilon-greedy policy for each row, three arms, two mediator levels (outcomes "
+        "are missing by level), analysed under `mar`: with plain intervals, and with the probabilities of "
+        "the choices (`--probability`). The mix is the value of shares .5, .25 and .25 (`--value`). A row "
+        "agrees if each figure is at most .03 from the nominal .95, with an allowance of three standard "
+        f"errors. {verdict(answers, 'figures')}",
         table(("means", "rows", "least probability", "intervals", *PARTS.values(), "agrees"), rows),
     ]

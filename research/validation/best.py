@@ -28,14 +28,15 @@ def section(bench: Workbench) -> list[str]:
             rows.append(row(arms, spread, found))
     return [
         "## The probability of being best",
-        f"{replications} tables for each row, {ROWS} rows an arm, outcomes missing by mediator level, analysed "
-        "under `mar`. The arms' true means are normal with a spread of so many standard errors of an estimate; 0: "
-        "all arms are equal, so that nobody is the best. *Said* is the mean probability that the analysis gives "
-        "the leader, *true* the share of tables in which the leader is the best. The probability has a flat prior: "
-        "where arms differ clearly (spread 3 and 10) the two agree; near the noise it is too sure of the leader, "
-        "more so with many arms. There the analysis warns (`flat-prior`, from three arms on) and gives the "
-        "probability with means shrunk to each other, *shrunk*. A winner is *clear* from .95 on; *wrong* are clear "
-        "verdicts for an arm that is not the best, as a share of all tables.",
+        f"{replications} tables for each row, {ROWS} rows per arm, outcomes missing by mediator level, "
+        "analysed under `mar`. The true means of the arms are normal; their spread is given in standard "
+        "errors of an estimate (0: all arms are equal, so no arm is the best). *Said* is the mean "
+        "probability that the analysis gives the leader, *true* the share of tables in which the leader is "
+        "the best. The probability uses a flat prior: where arms differ clearly (spread 3 and 10) the two "
+        "agree; where the differences are of the size of the noise, the probability is too high for the "
+        "leader, more so with many arms. There the analysis warns (`flat-prior`, from three arms on) and "
+        "gives the probability with means shrunk towards each other, *shrunk*. A winner is *clear* from .95 "
+        "on; *wrong* is the share of all tables with a clear verdict for an arm that is not the best.",
         table(("arms", "spread", "said", "shrunk", "true", "warned", "clear", "clear and wrong"), rows),
     ]
 

@@ -32,14 +32,16 @@ def section(bench: Workbench) -> list[str]:
     sizes = [f"n = {n:,}" for n in SIZES]
     columns = ("assumption", "condition number", "estimator", *sizes, "bias", "agrees")
     return [
-        "## Bias and error where the outcome or the mediator hides itself",
-        "RMSE by the condition number of Theta = P(m, y, both seen), the measure of how well mediator and outcome "
-        f"tell each other's levels apart (K = L = 5); bias at n = {SIZES[-1]:,}. Where the number is large the inverse "
-        "explodes and the likelihood stays possible; it may then be below the Cramér-Rao bound, which knows nothing of "
-        "the range of outcomes. A row of the likelihood agrees if, at every size, its error is not above that of the "
-        f"inverse, and, at n = {SIZES[-1]:,}, not above the Cramér-Rao bound by more than {EXACT:.0%}. Where the "
-        f"condition number is {WELL}, it must also be below the error of the complete cases there, whose bias "
-        f"does not fade. {verdict(answers, 'rows of the likelihood')}",
+        "## Bias and error where missingness depends on the outcome or the mediator",
+        "RMSE by the condition number of Theta = P(m, y, both observed), the joint probabilities of "
+        "mediator level m and outcome level y. The condition number measures how well mediator and outcome "
+        f"distinguish each other's levels (K = L = 5); bias at n = {SIZES[-1]:,} rows. Where the number is "
+        "large, the inverse gives extreme values and the likelihood stays within the possible values; its "
+        "error may then be below the Cramér-Rao bound, which does not use the range of outcomes. A row of "
+        "the likelihood agrees if, at every size, its error is not above that of the inverse, and, at n = "
+        f"{SIZES[-1]:,}, not above the Cramér-Rao bound by more than {EXACT:.0%}. Where the condition number "
+        f"is {WELL}, it must also be below the error of the complete cases there, whose bias does not "
+        f"vanish. {verdict(answers, 'rows of the likelihood')}",
         table(columns, rows),
         picture("validation-errors.png", "Error of the mnar estimators by condition number and sample size"),
     ]

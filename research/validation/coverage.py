@@ -35,10 +35,11 @@ def section(bench: Workbench) -> list[str]:
             rows.append([f"`{name}`", world, *(words for words, _ in cells), yes(all(ok for _, ok in cells))])
     return [
         "## Coverage of 95% intervals, fixed samples",
-        f"{replications} replications, each a new instance; the first world of a pair is well identified, the "
-        f"second badly. Standard error {np.sqrt(0.95 * 0.05 / replications):.3f}. Refused: a mediator level without "
-        "an observed outcome, which an analyst would be told to merge. A row agrees if all three figures are at most "
-        f".03 from the nominal .95, up to three standard errors. {verdict([row[-1] for row in rows], 'rows')}",
+        f"{replications} replications, each a new instance; the first world of each pair is well identified, "
+        f"the second poorly. Standard error {np.sqrt(0.95 * 0.05 / replications):.3f}. *Refused*: a mediator "
+        "level has no observed outcome; an analyst would be told to merge levels. A row agrees if all three "
+        "figures are at most .03 from the nominal .95, with an allowance of three standard errors. "
+        f"{verdict([row[-1] for row in rows], 'rows')}",
         table(("assumption", "world", *(f"n = {n:,}" for n in SIZES), "agrees"), rows),
     ]
 

@@ -48,13 +48,14 @@ def section(bench: Workbench) -> list[str]:
     columns = ["world", "policy", "rounds", *(f"D = {delay:,}" for delay in delays)]
     columns += ["D x mean gap", "D x sum of gaps", "agrees"]
     return [
-        "## Outcomes that come late",
-        f"Mean regret ± standard error, {bench.size(100, 4)} runs, if every outcome (and its mediator) becomes known D "
-        "rounds after its pull. Until the first one is known nobody can tell the arms apart, so that on average over "
-        "the order of arms at least D times the mean gap is lost. Joulani, György and Szepesvári (2013) show for UCB "
-        "that a delay adds at most D times the sum of gaps to its regret bound. Both columns are for the largest D. A "
-        "row agrees if the regret at each D exceeds that without delay by at most D times the sum of gaps, up to "
-        f"{ERRORS:.0f} standard errors. "
+        "## Late outcomes",
+        f"Mean regret ± standard error, {bench.size(100, 4)} runs, if every outcome (and its mediator) "
+        "becomes known D rounds after its pull. Until the first outcome is known, no policy can distinguish "
+        "the arms, so on average over the order of arms the regret is at least D times the mean gap (the "
+        "gap of an arm is the best mean minus its mean). Joulani, György and Szepesvári (2013) show for UCB "
+        "that a delay adds at most D times the sum of gaps to its regret bound. Both columns are for the "
+        "largest D. A row agrees if the regret at each D exceeds that without delay by at most D times the "
+        f"sum of gaps, with an allowance of {ERRORS:.0f} standard errors. "
         f"{verdict([r[-1] for r in rows], 'rows')}",
         table(columns, rows),
     ]

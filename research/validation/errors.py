@@ -34,11 +34,11 @@ def section(bench: Workbench) -> list[str]:
     columns = ("world", "estimator", *(f"RMSE, n = {n:,}" for n in SIZES), "bias", "least possible", "agrees")
     return [
         "## Bias and error of the estimators, fixed samples",
-        f"Root mean square error (RMSE) over {arms} arms, {replications} samples each. Bias: root mean square over "
-        f"the arms of an arm's mean error at n = {SIZES[-1]:,}, less what chance adds. Least possible: the "
-        "asymptotic error of the estimator at that n (for `mar` and `AIPW` the efficient one of `truant.theory`). "
-        f"A row agrees if its error is within {EXACT:.0%} of it; where the estimator is not right for the world, "
-        f"nothing is promised. {verdict(answers, 'rows')}",
+        f"Root mean square error (RMSE) over {arms} arms, {replications} samples each. *Bias*: root mean "
+        f"square over the arms of an arm's mean error at n = {SIZES[-1]:,} rows, corrected for sampling "
+        "error. *Least possible*: the asymptotic error of the estimator at that n (for `mar` and `AIPW` the "
+        f"efficient one of `truant.theory`). A row agrees if its error is within {EXACT:.0%} of it; where "
+        f"the estimator is not valid in the world, there is no criterion. {verdict(answers, 'rows')}",
         table(columns, rows),
     ]
 

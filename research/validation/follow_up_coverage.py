@@ -48,11 +48,13 @@ def section(bench: Workbench) -> list[str]:
     ]
     return [
         "## Coverage of 95% intervals with follow-ups",
-        f"`follow-up` in new instances of ten arms, {replications} in each row; so many random missing outcomes of "
-        "each arm are followed up. Share of the intervals that hold the true mean ± its standard error over "
-        "instances. *Warned*: `skewed` or `thin-cell`, which say that the interval may not hold. Coverage must be "
-        f"between {BAND[0]} and {BAND[1]}, up to {ERRORS:.0f} standard errors, for all intervals and, where "
-        f"outcomes are skewed, for those without a warning. {verdict([row[-1] for row in fixed], 'rows')}",
+        f"The estimate `follow-up` in new instances of ten arms, {replications} in each row; the stated "
+        "number of missing outcomes of each arm, drawn at random, is followed up. The table has the share "
+        "of the intervals that contain the true mean ± its standard error over instances. *Warned*: the "
+        "analysis gives `skewed` or `thin-cell`, which say that the interval may be unreliable. Coverage "
+        f"must be between {BAND[0]} and {BAND[1]}, with an allowance of {ERRORS:.0f} standard errors, for "
+        "all intervals and, where outcomes are skewed, for those without a warning. "
+        f"{verdict([row[-1] for row in fixed], 'rows')}",
         table(
             (
                 "world",
@@ -67,10 +69,11 @@ def section(bench: Workbench) -> list[str]:
             fixed,
         ),
         "### Follow-ups that fail",
-        f"{1 - SUCCESS:.0%} of the follow-ups fail, whatever the outcome; {ROWS[0]:,} rows of each arm. "
-        "*Ignorable*: it is stated that failures are like the others, which is true here; judged as above. *Worst "
-        f"case*: failures may be anywhere in the range; it must cover at least {BAND[0]}, up to {ERRORS:.0f} "
-        f"standard errors. {verdict([row[-1] for row in failing], 'rows')}",
+        f"{1 - SUCCESS:.0%} of the follow-ups fail, independently of the outcome; {ROWS[0]:,} rows of each "
+        "arm. *Ignorable*: the analysis assumes that failures are like the others, which is true here; "
+        "judged as above. *Worst case*: the outcomes of failures may be anywhere in the range; coverage "
+        f"must be at least {BAND[0]}, with an allowance of {ERRORS:.0f} standard errors. "
+        f"{verdict([row[-1] for row in failing], 'rows')}",
         table(
             (
                 *("world", "answers", "ignorable, all", "ignorable, without a warning", "warned"),
@@ -79,11 +82,12 @@ def section(bench: Workbench) -> list[str]:
             failing,
         ),
         "### Follow-ups chosen by a rule",
-        f"Runs of `{POLICY}` where a follow-up costs {COST:g}, {runs} in each row. *Plain* are intervals for a "
-        "fixed split; *calibrated* those of `simulate(intervals=True)`, by 200 replays of each run. Width: median "
-        f"ratio of the calibrated to the plain interval of an arm, and how many are more than {WIDE:.0f} times as "
-        "wide. *None*: arms without an estimate, and arms without a calibrated interval. A row agrees if the "
-        f"calibrated intervals of best and other arms are in the band, up to {ERRORS:.0f} standard errors. "
+        f"Runs of `{POLICY}` where a follow-up costs {COST:g}, {runs} in each row. *Plain*: intervals for a "
+        "fixed split; *calibrated*: those of `simulate(intervals=True)`, by 200 replays of each run. "
+        "*Width*: median ratio of the calibrated to the plain interval of an arm, and the number of "
+        f"intervals that are more than {WIDE:.0f} times as wide. *None*: arms without an estimate, and arms "
+        "without a calibrated interval. A row agrees if the coverage of the calibrated intervals of the "
+        f"best arm and of the other arms is in the band, with an allowance of {ERRORS:.0f} standard errors. "
         f"{verdict([row[-1] for row in chosen if row[-1]], 'rows')}",
         table(
             (

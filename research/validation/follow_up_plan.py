@@ -63,24 +63,18 @@ def section(bench: Workbench) -> list[str]:
             )
     return [
         "## Plans of follow-ups",
-        f"`truant plan` on {tables * len(OUTCOMES)} tables of each kind: {ROWS} rows of each of two, three or "
-        f"four arms, whose "
-        f"means differ by {APART} standard deviations of an outcome (standard deviation between arms), three "
-        f"mediator "
-        f"levels, about {MISSING:.0%} of the outcomes missing; normal, log-normal and 0/1 outcomes in equal "
-        f"parts. The plan "
-        "is followed: the outcomes of random rows are revealed, and the table is analysed under `follow-up`. "
-        "*Stated*: "
-        "the mean probability of a clear leader that the plans state, in the scenario that the tables come "
-        "from (in the "
-        "worse one for the last two kinds, which are neither). *Clear*: the share of tables in which it is, ± the "
-        "standard error. *Wrong*: tables in which an arm is clear that is not the best. Plans of the first "
-        "two kinds must "
-        "keep what they state, up to three standard errors. The others are shown as they are: where "
-        "missingness depends on "
-        "the outcome, much of the lead among observed outcomes can be an artefact, and the leader gets clear "
-        "less often "
-        f"than stated; the estimate stays right. {verdict(judged, 'rows')}",
+        f"`truant plan` on {tables * len(OUTCOMES)} tables of each kind: {ROWS} rows of each of two, three "
+        f"or four arms, whose means differ by {APART} standard deviations of an outcome (standard deviation "
+        f"between arms), three mediator levels, about {MISSING:.0%} of the outcomes missing; normal, "
+        "log-normal and 0/1 outcomes in equal parts. The plan is carried out: the outcomes of random rows "
+        "are revealed, and the table is analysed under `follow-up`. *Stated*: the mean probability of a "
+        "clear leader that the plans state, in the scenario from which the tables come (for the last two "
+        "kinds, which are in neither, in the worse scenario). *Clear*: the share of tables with a clear "
+        "leader, ± the standard error. *Wrong*: tables in which the clear leader is not the best arm. Plans "
+        "of the first two kinds must reach what they state, with an allowance of three standard errors. The "
+        "other kinds are reported only: where missingness depends on the outcome, much of the lead among "
+        "observed outcomes can be an artefact, and the leader becomes clear less often than stated; the "
+        f"estimate remains valid. {verdict(judged, 'rows')}",
         table(
             (
                 "missingness depends on",

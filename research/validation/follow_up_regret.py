@@ -76,25 +76,27 @@ def section(bench: Workbench) -> list[str]:
     unkind_runs, unkind_horizon = unkind_sizes(bench)
     return [
         "## Follow-ups: regret and cost",
-        f"{horizon:,} rounds, {runs} runs; outcomes lie between 0 and 1 on average. *Total cost* is regret plus the "
-        "cost of the follow-ups, mean ± standard error, with its median and 90% quantile; regret and the number of "
-        f"follow-ups stand apart. `{VALUE}` and `{THOMPSON}` follow up where the expected gain is above the cost; "
-        f"`{THRESHOLD}` has the simple rule: ten answers of each arm, then while the missing outcomes leave the arm "
-        "close to the next one. The other policies assume why outcomes are missing (in `mediator-and-outcome` no "
-        f"assumption holds) or, `{ORACLE}`, see every outcome. *Wild*: runs whose total cost is above {WILD:.0f} "
-        f"times the median and in which the best arm is at least {TIE:g} better than the next.",
-        f"{LIMITS} For policies that follow up, this is said of the total cost, and none of their runs may be wild. "
-        f"{verdict([cells[-1] for cells in rows if cells[-1] != '-'], 'rows')}",
+        f"{horizon:,} rounds, {runs} runs; outcomes are between 0 and 1 on average. *Total cost* is regret "
+        "plus the cost of the follow-ups, mean ± standard error, with its median and 90% quantile; regret "
+        f"and the number of follow-ups are also listed separately. `{VALUE}` and `{THOMPSON}` follow up "
+        f"where the expected gain is above the cost; `{THRESHOLD}` has a simple rule: ten answers of each "
+        "arm, then further follow-ups while the uncertainty from missing outcomes is large compared with "
+        "the gap to the next arm. The other policies assume why outcomes are missing (in "
+        f"`mediator-and-outcome` no assumption holds) or, in the case of `{ORACLE}`, see every outcome. "
+        f"*Wild*: runs whose total cost is above {WILD:.0f} times the median and in which the best arm is at "
+        f"least {TIE:g} better than the next.",
+        f"{LIMITS} For policies that follow up, these limits apply to the total cost, and none of their runs "
+        f"may be wild. {verdict([cells[-1] for cells in rows if cells[-1] != '-'], 'rows')}",
         table(COLUMNS, rows),
-        "### The rule beside the simple one",
-        f"Total cost of `{VALUE}` less that of `{THRESHOLD}` in the same runs, mean ± standard error, and the ratio of "
-        "their medians. A row agrees if the difference is not above 0 by more than two standard errors. "
-        f"{verdict([cells[-1] for cells in pairs], 'rows')}",
+        "### Comparison with the simple rule",
+        f"Total cost of `{VALUE}` minus that of `{THRESHOLD}` in the same runs, mean ± standard error, and "
+        "the ratio of their medians. A row agrees if the difference is not above 0 by more than two "
+        f"standard errors. {verdict([cells[-1] for cells in pairs], 'rows')}",
         table(("world", "cost of one", "difference", "ratio of medians", "follow-ups", "agrees"), pairs),
         "### Failures, delays and budgets",
-        f"`{TRIED_IN}`, a follow-up costs {OTHERWISE['usual'][0].cost:g}. A follow-up that fails costs as much. Limits "
-        "as above; with a budget, no run may exceed it, and runs may be wild, since a budget can be too small. "
-        f"{verdict([cells[-1] for cells in otherwise], 'rows')}",
+        f"World `{TRIED_IN}`; a follow-up costs {OTHERWISE['usual'][0].cost:g}. A follow-up that fails costs "
+        "as much. The limits are those above; with a budget, no run may exceed it, but runs may be wild, "
+        f"since a budget can be too small. {verdict([cells[-1] for cells in otherwise], 'rows')}",
         table(
             (
                 *("circumstances", "policy", "total cost", "median", "90%", "regret", "follow-ups", "most"),
@@ -103,12 +105,14 @@ def section(bench: Workbench) -> list[str]:
             otherwise,
         ),
         "### Unkind worlds",
-        f"{unkind_horizon:,} rounds, {unkind_runs} runs; a follow-up costs {OF_SPREAD.cost:g} of the spread of an "
-        "outcome that the policy is told. The worlds are those of the section *Unkind worlds*. A run is *straight* if "
-        f"its second half costs more than {LINEAR} of its first and the best arm has less than half of the pulls "
-        "(whatever the median is, as here most runs of a policy can be straight).",
-        f"Limits: at most {MOST_STRAIGHT:.1%} straight runs, and a total cost of at most {QUARTER:g} of naive's regret "
-        f"where naive does not learn, else {PRICE:g} times it, up to {ERRORS:.0f} standard errors. "
+        f"{unkind_horizon:,} rounds, {unkind_runs} runs; a follow-up costs {OF_SPREAD.cost:g} of the spread "
+        "of an outcome that the policy is told. The worlds are those of the section *Unkind worlds*. A run "
+        f"is *straight* if its second half adds more than {LINEAR} times the regret of its first half and "
+        "the best arm has less than half of the pulls (whatever the median is, because most runs of a "
+        "policy can be straight here).",
+        f"Limits: at most {MOST_STRAIGHT:.1%} straight runs, and a total cost of at most {QUARTER:g} times "
+        f"naive's regret where naive-ucb does not learn, otherwise {PRICE:g} times it, with an allowance of "
+        f"{ERRORS:.0f} standard errors. "
         f"{verdict([cells[-1] for cells in unkind if cells[-1] != '-'], 'rows')}",
         table(
             (

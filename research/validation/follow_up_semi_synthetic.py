@@ -49,18 +49,20 @@ def section(bench: Workbench) -> list[str]:
         verdicts += [verdict_row(name, number, found) for number in (NOTHING, *GIVEN_BACK)]
     judged = [cells[-1] for cells in rows + verdicts if cells[-1] != "-"]
     return [
-        "## Semi-synthetic truth: some of the deleted outcomes are given back",
-        f"The complete tables of the section on deleted outcomes, resampled {replications} times. The outcomes of "
-        "the second best arm that are not above what its mediator promises are hidden, those of the other arms "
-        "that are not below it (outcome and mediator in classes, from the worst to the best): a hidden outcome is "
-        f"observed with probability {HIDDEN:g}, any other with {SEEN:g}. So missingness depends on mediator and "
-        "outcome together, no assumption holds, and dropping rows prefers the second best arm. Then a random few "
-        "of the missing outcomes of each arm are given back, as follow-ups would: "
-        f"{', '.join(map(str, GIVEN_BACK))}, or all if fewer are missing.",
-        "*Clear*: the probability to be the best arm is at least .95 under the assumption. *Contradicted*: a test "
-        "of the assumption has p < .05. Coverage is that of 95% intervals of all arms, with its standard error. A "
-        f"row of `{FOLLOW_UP}` agrees if its coverage is at most .03 from the nominal .95 and it is clear about a "
-        f"wrong arm in at most {WRONG:.0%} of the tables, both up to {ERRORS:.0f} standard errors.",
+        "## Semi-synthetic data: some of the deleted outcomes are followed up",
+        f"The complete tables of the section on deleted outcomes, resampled {replications} times. Outcome "
+        "and mediator are in classes, from the worst to the best. Outcomes of the second best arm that are "
+        "not above the class of its mediator are often missing, and so are outcomes of the other arms that "
+        f"are not below it: such an outcome is observed with probability {HIDDEN:g}, any other with "
+        f"{SEEN:g}. Missingness therefore depends on mediator and outcome together, no assumption holds, and "
+        "dropping rows favours the second best arm. Then some missing outcomes of each arm, drawn at "
+        f"random, are given back, as follow-ups would: {', '.join(map(str, GIVEN_BACK))}, or all if fewer "
+        "are missing.",
+        "*Clear*: the probability of being the best arm is at least .95 under the assumption. "
+        "*Contradicted*: a test of the assumption has p < .05. Coverage is that of 95% intervals of all "
+        f"arms, with its standard error. A row of `{FOLLOW_UP}` agrees if its coverage is at most .03 from "
+        f"the nominal .95 and it is clear about a wrong arm in at most {WRONG:.0%} of the tables, both with "
+        f"an allowance of {ERRORS:.0f} standard errors.",
         table(
             (
                 *("data", "given back per arm", "assumption", "clear, best arm", "clear, wrong arm"),
@@ -68,9 +70,10 @@ def section(bench: Workbench) -> list[str]:
             ),
             rows,
         ),
-        "The verdict of the same tables on all assumptions together, which prefers follow-ups to assumptions. It "
-        f"agrees if it is clear about a wrong arm in at most {WRONG:.0%} of the tables that have follow-ups, up to "
-        f"{ERRORS:.0f} standard errors. {verdict(judged, 'rows of both tables')}",
+        "The verdict on the same tables under all assumptions together, which prefers follow-ups to "
+        f"assumptions. It agrees if it is clear about a wrong arm in at most {WRONG:.0%} of the tables that "
+        f"have follow-ups, with an allowance of {ERRORS:.0f} standard errors. "
+        f"{verdict(judged, 'rows of both tables')}",
         table(
             ("data", "given back per arm", "clear, best arm", "clear, wrong arm", "other", "agrees"), verdicts
         ),

@@ -69,12 +69,12 @@ def section(bench: Workbench) -> list[str]:
                 rows.append([f"`{name}`", outcome, words, "size" if null else "power", *cells, answer])
     return [
         "## Tests by follow-ups",
-        f"How often follow-ups contradict an assumption at {LEVEL:g}: two arms of {ROWS:,} rows, about 40% of the "
-        "outcomes missing, and 20, 50 or 200 of these in each arm followed up, the lowest mediator level three times "
-        f"as often as the others. {many:,} tables, {few:,} for `mnar`, of one arm; the standard error of a size of .05 "
-        "is "
-        f"{np.sqrt(0.0475 / many):.3f} and {np.sqrt(0.0475 / few):.3f}. A row agrees if all its sizes are at most "
-        f"{LARGEST_SIZE}, up to two standard errors; powers are stated, not judged. {verdict(agrees, 'sizes')}",
+        f"How often follow-ups contradict an assumption at {LEVEL:g}: two arms of {ROWS:,} rows, about 40% "
+        "of the outcomes missing, and 20, 50 or 200 of these in each arm followed up, the lowest mediator "
+        f"level three times as often as the others. {many:,} tables, {few:,} for `mnar`, of one arm; the "
+        f"standard error of a size of .05 is {np.sqrt(0.0475 / many):.3f} and {np.sqrt(0.0475 / few):.3f}. A "
+        f"row agrees if all its sizes are at most {LARGEST_SIZE}, with an allowance of two standard errors; "
+        f"powers are reported, not judged. {verdict(agrees, 'sizes')}",
         table(
             ("assumption", "outcome", "missing", "", *(f"{asked} per arm" for asked in ASKED), "agrees"), rows
         ),

@@ -29,10 +29,11 @@ def section(bench: Workbench) -> list[str]:
         bugs += ended["bugs"][:3]
     return [
         "## Random input",
-        "Tables, file names, labels, options and study files are drawn at random, sound and unsound ones. A command "
-        "may end in two ways: with the right answer (of a table, the rows, observed outcomes and mean of each arm are "
-        "counted a second time from what its cells mean), or with a refusal in one sentence that leaves every file as "
-        "it was. Python must refuse with the same sentence. " + verdict([row[-1] for row in rows], "rows"),
+        "Tables, file names, labels, options and study files are drawn at random, valid and invalid ones. A "
+        "command may end in two ways: with the right answer (for a table, the rows, observed outcomes and "
+        "mean of each arm are counted a second time from the meaning of its cells), or with an error of one "
+        "sentence that leaves every file unchanged. Python must raise an error with the same sentence. "
+        + verdict([row[-1] for row in rows], "rows"),
         table(COLUMNS, rows),
         *(f"- {bug}" for bug in bugs),
     ]

@@ -33,14 +33,15 @@ def section(bench: Workbench) -> list[str]:
     rows = [row(bench, *instance, index) for instance in INSTANCES for index in LEVELS]
     return [
         "## Growth with log T",
-        f"Slope of the mean regret over log T (T from {HORIZONS[0]:,} to {HORIZONS[-1]:,}) on one fixed instance of "
-        "each world (the first has nothing missing). Promised: with V the least variance that the assumption allows, "
-        "`ucb` pulls a worse arm until z sqrt(V/N) is its gap, so that N = z² V/gap² with the index's own z (it falls "
-        "as more is known of the arm; for the likelihood assumptions it is sqrt(log T)); the slope is that of the sum "
-        "of gap N. Thompson sampling should meet `truant.theory.instance_regret`, the sum of 2 V/gap. Neither allows "
-        "for variances that are not known, or for what mediator levels borrow from each other. A row agrees if the "
-        f"slope is within {TOLERANCE:.0%} of what is promised, or two standard errors. "
-        f"{verdict([r[-1] for r in rows], 'rows')}",
+        f"Slope of the mean regret over log T (T from {HORIZONS[0]:,} to {HORIZONS[-1]:,} rounds) on one "
+        "fixed instance of each world (nothing is missing in the first). *Promised*: with V the smallest "
+        "variance that the assumption allows, `ucb` pulls a worse arm until z sqrt(V/N) equals its gap "
+        "after N pulls, so N = z² V/gap² with the index's own z (it decreases as more is known of the arm; "
+        "for the likelihood assumptions it is sqrt(log T)); the slope is that of the sum of gap N. Thompson "
+        "sampling should reach `truant.theory.instance_regret`, the sum of 2 V/gap. Neither accounts for "
+        "variances that must be estimated, or for the shrinkage of mediator levels towards each other. A "
+        f"row agrees if the slope is within {TOLERANCE:.0%} of the promised one, or within two standard "
+        f"errors. {verdict([r[-1] for r in rows], 'rows')}",
         table(("instance", "policy", "promised", "measured", "ratio", "agrees"), rows),
     ]
 

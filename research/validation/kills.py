@@ -29,11 +29,11 @@ def section(bench: Workbench) -> list[str]:
     rows = [row(bench, backend) for backend in BACKENDS]
     return [
         "## Sweeps that are killed",
-        f"A sweep is killed (SIGKILL) {KILLS} times, every second time at a random moment and else soon after it has "
-        "kept something new; each time it goes on, and at last is let finish. Its `results.parquet` is compared, byte "
-        "by byte, with that of a sweep that nobody touched. A row agrees if these are the same, no file was "
-        "half-written and at least half of the kills came after new work. "
-        + verdict([row[-1] for row in rows], "rows"),
+        f"A sweep is killed (SIGKILL) {KILLS} times, every second time at a random moment and otherwise soon "
+        "after it has stored something new; each time it is started again, and at last it runs to its end. "
+        "Its `results.parquet` is compared, byte by byte, with that of a sweep that was not interrupted. A "
+        "row agrees if these are the same, no file was half-written and at least half of the kills came "
+        "after new work. " + verdict([row[-1] for row in rows], "rows"),
         table(COLUMNS, rows),
     ]
 

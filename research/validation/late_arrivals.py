@@ -100,16 +100,18 @@ def _words(many: int, few: int, rows: list[list[str]], agrees: list[str]) -> lis
     late = _late_by_rows()
     return [
         "## Tests by late arrivals",
-        f"How often outcomes that came after their window of 7 days contradict an assumption at {LEVEL:g}. Delays are "
-        "exponential with a mean of 2 days, by chance alone; or their mean grows fourfold over the mediator levels or "
-        "the outcome. What takes longer than 21 days is never seen. Two arms, the second with a quarter of the "
-        f"rows of the first: {', '.join(f'{n:,}' for n in ROWS)} rows have {', '.join(f'{n:.1f}' for n in late)} late "
-        "outcomes in both arms on average, if they are late by chance. Three mediator levels with shares .7, .25 and "
-        ".05; for `mediator-mar` and `both-mnar` a fifth of the mediators is missing. Lognormal: standard deviation "
-        "1.6 of the logarithm; 97% zeros: the others lognormal; both are counted by their moments alone. "
-        f"{many:,} tables for a size (standard error of .05: {np.sqrt(0.0475 / many):.3f}), {few:,} for a power "
-        f"(at most {np.sqrt(0.25 / few):.3f}). A row agrees if its sizes are at most .05 and three standard errors; "
-        f"powers are stated, not judged. {verdict(agrees, 'sizes, with the table below,')}",
+        "How often outcomes that arrived after their window of 7 days contradict an assumption at "
+        f"{LEVEL:g}. Delays are exponential with a mean of 2 days, independent of everything else; or their "
+        "mean grows fourfold over the mediator levels or the outcome. Outcomes that take longer than 21 "
+        "days are never observed. There are two arms, the second with a quarter of the rows of the first: "
+        f"{', '.join(f'{n:,}' for n in ROWS)} rows have {', '.join(f'{n:.1f}' for n in late)} late "
+        "outcomes in both arms on average, if the delay is independent. There are three mediator levels "
+        "with shares .7, .25 and .05; for `mediator-mar` and `both-mnar` a fifth of the mediators is "
+        "missing. *Lognormal*: standard deviation 1.6 of the logarithm; *97% zeros*: the others are "
+        f"lognormal; both are counted by their moments only. {many:,} tables for a size (standard error of "
+        f".05: {np.sqrt(0.0475 / many):.3f}), {few:,} for a power (at most {np.sqrt(0.25 / few):.3f}). A row "
+        "agrees if its sizes are at most .05 plus three standard errors; powers are reported, not judged. "
+        f"{verdict(agrees, 'sizes, with the table below,')}",
         table(
             ("assumption", "outcome", "late by", "", *(f"{n:,} rows" for n in ROWS), "agrees"),
             rows,
@@ -119,9 +121,9 @@ def _words(many: int, few: int, rows: list[list[str]], agrees: list[str]) -> lis
 
 def _chosen_words(runs: int, rows: list[list[str]]) -> list[str]:
     return [
-        f"The same when a policy chooses the arms, {DECISIONS:,} decisions in batches of {BATCH}, by outcomes in time "
-        f"alone; outcomes are late by chance, and another fifth is never seen. All arms have one mean. {runs:,} runs "
-        f"(standard error of .05: {np.sqrt(0.0475 / runs):.3f}).",
+        f"The same when a policy chooses the arms, {DECISIONS:,} decisions in batches of {BATCH}, using only "
+        "outcomes in time; whether an outcome is late is independent, and another fifth is never observed. "
+        f"All arms have the same mean. {runs:,} runs (standard error of .05: {np.sqrt(0.0475 / runs):.3f}).",
         table(("policy", "arms", "outcome", "late", "size", "agrees"), rows),
     ]
 

@@ -69,14 +69,14 @@ def section(bench: Workbench) -> list[str]:
     wins = [row[-1] for row in rows]
     return [
         "## Shares of thompson and of ucb",
-        f"Regret after {rounds:,} decisions as a live experiment makes them: arms are drawn from an allocation that is "
-        "made anew after every 20 decisions (mnar: 100), from the outcomes that are older than the delay (in "
-        "decisions). "
-        "`thompson` gives each arm the probability that it is the best, `ucb` its share of the next choices, with "
-        "pending decisions counted. Mean ± standard error, and the paired difference (the same worlds). *Better*: by "
-        f"more than two standard errors. ucb is better in {wins.count('ucb')} of {len(wins)} rows, thompson in "
-        f"{wins.count('thompson')}: ucb is the default of live experiments. Its shares may be 0 for an arm: "
-        "whoever wants to weight outcomes by the probabilities sets `minimum_share`, or takes thompson.",
+        f"Regret after {rounds:,} decisions made as in a live experiment: arms are drawn from an allocation "
+        "that is computed again after every 20 decisions (mnar: 100), from the outcomes that are older than "
+        "the delay (in decisions). `thompson` gives each arm the probability that it is the best, `ucb` its "
+        "share of the next choices, with pending decisions counted. Mean ± standard error, and the paired "
+        "difference (in the same worlds). *Better*: by more than two standard errors. ucb is better in "
+        f"{wins.count('ucb')} of {len(wins)} rows, thompson in {wins.count('thompson')}: ucb is the default "
+        "of live experiments. Its share can be 0 for an arm: to weight outcomes by the probabilities, set "
+        "`minimum_share` or use thompson.",
         table(
             ("world", "assumption", "delay", "runs", "thompson", "ucb", "difference", "better"),
             rows,

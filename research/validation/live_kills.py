@@ -43,12 +43,13 @@ def section(bench: Workbench) -> list[str]:
     rows = [row(name, one) for name, one in found.items()]
     return [
         "## Live experiments whose processes are killed",
-        f"Four processes ask, tell and close windows of one second of the same experiment. {KILLS} times, at a random "
-        "moment, one of them is killed (SIGKILL) and another one takes its place. Each process notes what it was "
-        "answered after a call has returned. A row agrees if everything that was answered is in the store (nothing is "
-        "lost, a key has one decision), every decision is counted once, and `doctor` finds nothing that differs from a "
-        "new count. A process that is killed between the end of a transaction and its note leaves a decision that is "
-        "kept without an answer. " + verdict([row[-1] for row in rows], "rows"),
+        f"Four processes ask, tell and close windows of one second in the same experiment. {KILLS} times, at "
+        "a random moment, one of them is killed (SIGKILL) and another one replaces it. Each process records "
+        "the answer of a call after the call has returned. A row agrees if everything that was answered is "
+        "in the store (nothing is lost, a key has one decision), every decision is counted once, and "
+        "`doctor` finds no difference from a new count. If a process is killed between the end of a "
+        "transaction and its record, a decision is stored without a recorded answer. "
+        + verdict([row[-1] for row in rows], "rows"),
         table(COLUMNS, rows),
     ]
 

@@ -30,16 +30,16 @@ DELAYS = (0, 50)
 
 def section(bench: Workbench) -> list[str]:
     rows = []
-    paragraphs = ["## Live experiments, rehearsed"]
+    paragraphs = ["## Live experiments: rehearsals"]
     for make in (_against_the_lab, _late_outcomes, _winners, _weighted):
         text, found = make(bench)
         paragraphs += text
         rows += found
     paragraphs.insert(
         1,
-        "A world drives the real experiment, on SQLite in memory and a clock that is moved by hand, as `truant "
-        "rehearse` does: every decision is asked, every outcome told at its time. "
-        + verdict([row[-1] for row in rows], "rows"),
+        "A simulated world provides the decisions and outcomes of the real experiment code, on SQLite in "
+        "memory and with a manual clock, as in `truant rehearse`: every decision is asked, and every "
+        "outcome is told at its time. " + verdict([row[-1] for row in rows], "rows"),
     )
     return paragraphs
 
@@ -61,11 +61,12 @@ def _against_the_lab(bench: Workbench) -> tuple[list[str], list[list[str]]]:
             figures = [plus_minus(float(np.mean(one)), standard_error(one), 1) for one in (live, lab)]
             rows.append([f"`{policy}`", f"{shape['delay']}", *figures, yes(agrees)])
     text = [
-        f"**Regret at a delay.** {horizon:,} decisions, one a minute, with a window of D + 1 minutes: an outcome is "
-        "counted before the decision D + 1 minutes later, which the lab calls a delay of D rounds. Three arms, two "
-        f"mediator levels that decide which outcomes are seen. Mean regret ± standard error of {runs} runs, beside "
-        "many runs of `truant simulate --delay D`; a row agrees within three standard errors of the difference. "
-        "`ucb` is drawn from shares here, and not in the lab.",
+        f"**Regret with a delay.** {horizon:,} decisions, one per minute, with a window of D + 1 minutes: an "
+        "outcome is counted before the decision D + 1 minutes later, which is a delay of D rounds in the "
+        "lab. There are three arms and two mediator levels, on which missingness depends. Mean regret ± "
+        f"standard error of {runs} runs, compared with many runs of `truant simulate --delay D`; a row "
+        "agrees within three standard errors of the difference. Here arms are drawn from the shares of "
+        "`ucb`; in the lab they are not.",
         table(["policy", "D", "live", "lab", "agrees"], rows),
     ]
     return text, rows
@@ -88,11 +89,12 @@ def _late_outcomes(bench: Workbench) -> tuple[list[str], list[list[str]]]:
                 [depends_on, f"`{settle}`", *figures, "yes" if unbiased else "no", yes(unbiased == promised)]
             )
     text = [
-        "**Outcomes that come late.** Outcomes 0 and 1, none missing; all arrive in their window of 4 days. Either the "
-        "outcome decides how long it takes (0: 8 hours, 1: 3 days), or the arm does (the same for the first and the "
-        "last one). Arms are drawn at random, 150 decisions a day for 6 days; bias ± standard error of the mean of "
-        f"each arm's counted outcomes on the last day, {runs} runs. `at_close` must be unbiased. `on_arrival` counts "
-        "what comes first, and so must be biased where the outcome decides when it comes.",
+        "**Late outcomes.** Outcomes are 0 and 1, none is missing, and all arrive within their window of 4 "
+        "days. The delay depends either on the outcome (0: 8 hours, 1: 3 days) or on the arm (the same "
+        "delays for the first and the last arm). Arms are drawn at random, 150 decisions a day for 6 days; "
+        f"bias ± standard error of the mean of each arm's counted outcomes on the last day, {runs} runs. "
+        "`at_close` must be unbiased. `on_arrival` counts fast outcomes first, and so must be biased where "
+        "the delay depends on the outcome.",
         table(
             ["delay depends on", "settle", *(f"mean {mean:g}" for mean in MEANS), "unbiased", "agrees"], rows
         ),
@@ -120,12 +122,13 @@ def _winners(bench: Workbench) -> tuple[list[str], list[list[str]]]:
             ]
             rows.append([f"`{policy}`", depends_on, *figures, yes(called / runs <= limit)])
     text = [
-        "**Winners.** World `mar` with 3 arms, 40 decisions a day for 21 days, a window of 3 days, outcomes after 12 "
-        "hours on average, four times as long for the last arm or the highest outcome as for the first or the lowest; "
-        "2% of the messages come twice, 1% never, and half of the mediators after their outcome. Share of runs that "
-        f"call a clear winner: {runs} runs in the null world, where every arm has the outcomes of one of them, and "
-        f"{fewer} in the world itself. Agrees if at most {1 - LEVEL:.2f} of the null runs do, up to three standard "
-        "errors.",
+        "**Winners.** World `mar` with 3 arms, 40 decisions a day for 21 days, a window of 3 days, and "
+        "outcomes after 12 hours on average, four times as long for the last arm or the highest outcome as "
+        "for the first or the lowest; 2% of the messages arrive twice, 1% never, and half of the mediators "
+        f"after their outcome. The table has the share of runs that call a clear winner: {runs} runs in the "
+        f"null world, where all arms have the outcome distribution of one of them, and {fewer} in the world "
+        f"itself. A row agrees if at most {1 - LEVEL:.2f} of the null runs call a winner, with an allowance "
+        "of three standard errors.",
         table(["policy", "delay depends on", "null", "right arm", "wrong arm", "agrees"], rows),
     ]
     return text, rows
@@ -145,9 +148,9 @@ def _weighted(bench: Workbench) -> tuple[list[str], list[list[str]]]:
             figures = [f"{share:.3f}", f"{mean:g}", plus_minus(estimate, error, 3)]
             rows.append([f"`{policy}`", *figures, yes(agrees)])
     text = [
-        f"**Probabilities.** One run of {decisions:,} decisions, 500 a day, a window of a day, at least .02 for each "
-        "arm. The mean of outcome / stored probability over all decisions, 0 where another arm was drawn, must be "
-        "the arm's true mean, within three standard errors.",
+        f"**Probabilities.** One run of {decisions:,} decisions, 500 a day, with a window of a day and a "
+        "share of at least .02 for each arm. The mean of outcome / stored probability over all decisions (0 "
+        "where another arm was drawn) must be the arm's true mean, within three standard errors.",
         table(["policy", "share of decisions", "true mean", "weighted mean", "agrees"], rows),
     ]
     return text, rows

@@ -18,14 +18,16 @@ QUARTER, PRICE = 0.25, 2.0  # of naive's regret: where naive does not learn, and
 ERRORS = 3.0  # standard errors that a limit allows for
 
 LIMITS = (
-    f"`naive-ucb` *does not learn* where the second half of the rounds costs it more than {LINEAR} of the first on "
-    f"average. There truant's policies may cost at most {QUARTER:g} of naive's regret. Where naive learns, they may "
-    f"cost at most {PRICE:g} times naive's: the price of not relying on it that rows may be dropped. Both up to "
-    f"{ERRORS:.0f} standard errors of the ratio."
+    "The policy `naive-ucb` *does not learn* in a world if the second half of the rounds adds more than "
+    f"{LINEAR} times the regret of the first half on average. In such worlds the regret of truant's policies "
+    f"may be at most {QUARTER:g} times that of naive-ucb. In worlds where naive-ucb learns, it may be at "
+    f"most {PRICE:g} times that of naive-ucb: this is the price of not assuming that rows may be dropped. "
+    f"Both limits allow for {ERRORS:.0f} standard errors of the ratio."
 )
 STRAIGHT = (
-    f"A run is *straight* if its second half costs more than {LINEAR} of its first, the best arm has less than half "
-    f"of the pulls, and its regret is above {MANY:.0f} times the policy's median: it stays with a bad arm."
+    "A run is *straight* (its regret grows linearly because it keeps pulling a bad arm) if its second half "
+    f"adds more than {LINEAR} times the regret of its first half, the best arm has less than half of the "
+    f"pulls, and its regret is above {MANY:.0f} times the policy's median."
 )
 
 

@@ -30,10 +30,10 @@ def section(bench: Workbench) -> list[str]:
             bench.file(PACKAGE / file["name"])
     return [
         "## Mutation run",
-        "Small changes made to the code, one at a time (mutants), and how many of them a test notices (killed). A "
-        "survivor is explained if it changes nothing that matters (`mutants_explained.toml` says why); a file "
-        f"agrees if no other one is left. {how_many(TOTALS)} "
-        f"{changed_since(TOTALS)}{verdict([row[-1] for row in rows], 'files')}",
+        "Small changes are made to the code, one at a time (mutants); the table shows how many of them a "
+        "test detects (killed). A survivor is explained if it has no effect that matters "
+        "(`mutants_explained.toml` gives the reason); a file agrees if it has no unexplained survivor. "
+        f"{how_many(TOTALS)} {changed_since(TOTALS)}{verdict([row[-1] for row in rows], 'files')}",
         table(
             (
                 "file",
@@ -70,11 +70,11 @@ def how_many(path: Path) -> str:
     if tried == possible:
         first = f"All {possible:,} are counted"
     else:
-        first = f"{tried:,} of the {possible:,} possible ones are counted, a random sample of each file's"
+        first = f"{tried:,} of the {possible:,} possible mutants are counted, a random sample for each file"
     return (
-        f"{first}; {not_run} of them were not run, since the reason why they change nothing was plain. Tests were "
-        "written for the survivors of this very sample, so that of the mutants not tried more will survive. Only "
-        "the tests nearest to a file were run."
+        f"{first}; {not_run} of them were not run, because it was plain why they have no effect. Tests were "
+        "written for the survivors of this sample, so more of the untried mutants will survive. Only the "
+        "tests nearest to a file were run."
     )
 
 

@@ -42,17 +42,17 @@ def section(bench: Workbench) -> list[str]:
     kills = [killed_row(bench, command) for command in ("simulate", "analyze")]
     full, kinds = zip(*(full_row(bench, command) for command in WORDS), strict=True)
     return [
-        "## Outputs of commands that are killed, or find the disk full",
-        f"Each command replaces files that are there. It is killed (SIGKILL) {KILLS} times, every second time at a "
-        "random moment and else while it writes its first or its second file; then it is let finish. After each kill "
-        "every output must be, to the byte, as it was before or as it should become (times of the clock left out); at "
-        "the end all must be as of a command that nobody touched, and no temporary file may be left. "
-        + verdict([row[-1] for row in kills], "rows"),
+        "## Outputs of commands that are killed or run out of disk space",
+        f"Each command replaces existing files. It is killed (SIGKILL) {KILLS} times, every second time at a "
+        "random moment and otherwise while it writes its first or its second file; then it runs to its end. "
+        "After each kill every output must be, byte by byte, the old file or the new one (clock times "
+        "excepted); at the end all files must equal those of a command that was not interrupted, and there "
+        "may be no temporary files. " + verdict([row[-1] for row in kills], "rows"),
         table(KILLED, kills),
-        f"The same on {kinds[0]} with room for the old files and a random part of the largest new one, {FULL} times "
-        "each: the command must end with one sentence and leave nothing half-written; with more room the same command "
-        "must write what it writes elsewhere. A sweep goes on with the parts that it could keep. "
-        + verdict([row[-1] for row in full], "rows"),
+        f"The same on {kinds[0]} with space for the old files and a random part of the largest new one, "
+        f"{FULL} times each: the command must end with one sentence and leave no half-written file; with "
+        "more space the same command must write what it writes elsewhere. A sweep continues with the parts "
+        "that it could store. " + verdict([row[-1] for row in full], "rows"),
         table(FILLED, full),
     ]
 

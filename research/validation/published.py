@@ -40,18 +40,19 @@ def section(bench: Workbench) -> list[str]:
     columns = ("problem", "policy", "regret", "Lai-Robbins x log T", "UCB1 bound", "numpy version", "agrees")
     hand = [hand_row(*pulls) for pulls in HAND]
     return [
-        "## Known problems without missing outcomes",
-        f"Mean regret after {bench.size(HORIZON, 1000):,} rounds ± its standard error. Lai-Robbins: the asymptotic "
-        "least, sum of gap/KL over the worse arms, times log T (at this horizon a policy may still be below it). "
-        "UCB1 bound: 8 sum log T/gap + (1 + pi²/3) sum gap, for outcomes in [0, 1]. numpy version: the same rule "
-        "written again in a few lines (UCB1 with log T; Thompson sampling from the Beta posterior, where "
-        "`oracle-thompson` draws from a normal of the same mean and variance, so that only a factor of 1.5 is "
-        "asked). A row agrees if it is below the bound where that holds, and within three standard errors of the "
-        f"numpy version where it is the same rule. {verdict([r[-1] for r in rows if r[-1] != '-'], 'rows')}",
+        "## Published problems without missing outcomes",
+        f"Mean regret after {bench.size(HORIZON, 1000):,} rounds ± its standard error. *Lai-Robbins*: the "
+        "asymptotic lower bound, the sum of gap/KL over the worse arms, times log T (at this horizon a "
+        "policy may still be below it). *UCB1 bound*: 8 sum log T/gap + (1 + pi²/3) sum gap, for outcomes "
+        "in [0, 1]. *numpy version*: an independent implementation of the same rule in a few lines (UCB1 "
+        "with log T; Thompson sampling from the Beta posterior, where `oracle-thompson` draws from a normal "
+        "of the same mean and variance, so only agreement within a factor of 1.5 is required). A row agrees "
+        "if it is below the bound where that holds, and within three standard errors of the numpy version "
+        f"where it is the same rule. {verdict([r[-1] for r in rows if r[-1] != '-'], 'rows')}",
         table(columns, rows),
-        "### UCB1's index by hand",
-        f"Mean + sqrt(2 log T/n) for T = {HORIZON:,}, beside what the compiled `{UCB1}` computes from the same "
-        f"counts. {verdict([r[-1] for r in hand], 'rows')}",
+        "### The index of UCB1 computed by hand",
+        f"Mean + sqrt(2 log T/n) for T = {HORIZON:,} rounds and n pulls, compared with what the compiled "
+        f"`{UCB1}` computes from the same counts. {verdict([r[-1] for r in hand], 'rows')}",
         table(("n", "sum", "by hand", "compiled", "agrees"), hand),
     ]
 

@@ -83,14 +83,16 @@ def section(bench: Workbench) -> list[str]:
     rows = [row for case in CASES for row in case_rows(bench, case)]
     return [
         "## Regret",
-        "Mean ± standard error of the final regret (100,000 rounds; `mcar` 10,000). Beside it, from the same runs: the "
-        f"ratio to the regret of `{NAIVE}`, which drops the missing rows, and of `{ORACLE}`, which sees everything, "
-        "each with its standard error; and the median over runs of the ratio to `truant.theory.instance_regret`, the "
-        "sum over the worse arms of 2 V/gap log T with V the least variance that the assumption allows. (Where V is "
-        "very large, as for the random mediators of `mnar`, a policy that knows the range of outcomes stays far below "
-        f"that yardstick.) {STRAIGHT}",
-        f"{LIMITS} At most {MOST_STRAIGHT:.1%} of the runs may be straight. These limits are for truant's own "
-        f"policies; the paper's have none. {verdict([row[-1] for row in rows if row[-1] != '-'], 'rows')}",
+        "Mean ± standard error of the final regret (100,000 rounds; `mcar` 10,000). The further columns, "
+        f"from the same runs: the ratio to the regret of `{NAIVE}`, which drops the rows with a missing "
+        f"outcome, and to that of `{ORACLE}`, which sees every outcome, each with its standard error; and "
+        "the median over runs of the ratio to the yardstick `truant.theory.instance_regret`, the sum over "
+        "the worse arms of 2 V/gap log T, where V is the smallest variance that the assumption allows. "
+        "(Where V is very large, as for the random mediators of `mnar`, a policy that knows the range of "
+        f"outcomes has far lower regret than this yardstick.) {STRAIGHT}",
+        f"{LIMITS} At most {MOST_STRAIGHT:.1%} of the runs may be straight. These limits apply to truant's "
+        "own policies; the paper's policies have none. "
+        f"{verdict([row[-1] for row in rows if row[-1] != '-'], 'rows')}",
         table(COLUMNS, rows),
     ]
 

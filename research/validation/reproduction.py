@@ -23,10 +23,12 @@ def section(bench: Workbench) -> list[str]:
         for claim in bench.piece(claims_of, parts_of(name), figure=name, runs=runs, quick=bench.quick)
     ]
     return [
-        "## The paper's figures, again",
-        f"What `truant reproduce --runs {runs}` says of the paper's claims. A verdict is computed from the runs: an "
-        "order survives if the 95% interval of the paired difference says so, does not if it says the opposite, and "
-        "depends if zero is in it or if cases of one claim disagree.",
+        "## Reproduction of the paper's figures",
+        f"Results of `truant reproduce --runs {runs}` for the claims of the "
+        "[paper](https://arxiv.org/abs/2411.05661). A verdict is computed from the runs: a claim about an "
+        "order survives if the 95% interval of the paired difference confirms it, does not survive if the "
+        "interval shows the opposite, and depends if the interval contains zero or if cases of one claim "
+        "disagree.",
         table(("figure", "claim", "verdict", "figures"), rows),
     ]
 

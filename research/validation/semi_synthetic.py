@@ -34,26 +34,29 @@ def section(bench: Workbench) -> list[str]:
             rows += [row(name, mechanism, assumption, found) for assumption in ASSUMPTIONS]
             verdicts.append([name, mechanism, *shares_of_verdicts(found)])
     return [
-        "## Semi-synthetic truth: outcomes deleted from complete real data",
-        f"Rows of a complete table are resampled {number} times, outcomes are deleted by a known mechanism, and the "
-        "table is analysed; the truth is the mean of each arm in the complete table. "
+        "## Semi-synthetic data: outcomes deleted from complete real data",
+        f"Rows of a complete table are resampled {number} times, outcomes are deleted by a known mechanism, "
+        "and the table is analysed; the true mean of an arm is its mean in the complete table. "
         + " ".join(f"{name}: {about}." for name, about in NAMES.items()),
-        "Deleted are 40% of the outcomes at random (`mcar`); by the mediator (`mar`); by the class of the outcome "
-        "(`mnar`); or where mediator and outcome are both good. But for the first, the best arm loses 10% to 75%, the "
-        "others 25% to 35%, good outcomes most, so that dropping rows is unfair to the best arm.",
+        "The mechanisms delete 40% of the outcomes at random (`mcar`); by the mediator (`mar`); by the "
+        "class of the outcome (`mnar`); or where mediator and outcome are both good. Except for the first, "
+        "the best arm loses 10% to 75% of its outcomes, the others 25% to 35%, good outcomes most often, so "
+        "dropping rows is unfair to the best arm.",
         "Coverage is that of 95% intervals, over all arms and for the best arm, with its standard error. "
-        "*Contradicted*: the share of tables in which a test of the assumption has p < .05 in some arm; `mar` has no "
-        "test. *Or warned of*: or has a warning about ill-conditioned or infeasible equations or a flat likelihood. A "
-        "row of an assumption that holds agrees if both coverages are at most .03 from the nominal .95, up to three "
-        f"standard errors. {verdict([cells[-1] for cells in rows if cells[3] == 'yes'], 'rows')}",
+        "*Contradicted*: the share of tables in which a test of the assumption has p < .05 in some arm; "
+        "`mar` has no test. *Or warned of*: the same, or with a warning about ill-conditioned or infeasible "
+        "equations or a flat likelihood. A row of an assumption that holds agrees if both coverages are at "
+        "most .03 from the nominal .95, with an allowance of three standard errors. "
+        f"{verdict([cells[-1] for cells in rows if cells[3] == 'yes'], 'rows')}",
         table(COLUMNS, rows),
         below_the_band(rows),
-        "The verdict of the same tables: how often it is `clear` about the best arm, `clear` about a wrong one, "
-        "`depends` on the assumption, or is another:",
+        "The verdict on the same tables: how often it is `clear` about the best arm, `clear` about a wrong "
+        "one, `depends` on the assumption, or is another:",
         table(("data", "deleted by", "clear, best arm", "clear, wrong arm", "depends", "other"), verdicts),
-        "What is left: outcomes that are missing because of mediator and outcome together. No assumption survives "
-        "that, and the data need not show it: `mar` cannot be contradicted, and `mnar` only where the mediator has "
-        "more levels than the outcome. Worst-case bounds need no assumption.",
+        "One case remains: outcomes that are missing because of mediator and outcome together. No "
+        "assumption holds then, and the data need not show it: no test can contradict `mar`, and `mnar` can "
+        "be contradicted only where the mediator has more levels than the outcome. Worst-case bounds need "
+        "no assumption.",
     ]
 
 
@@ -65,11 +68,12 @@ def below_the_band(rows: list[list[str]]) -> str:
         if holds == "yes" and best != "-" and float(best.split(" ")[0]) < BAND[0]
     ]
     if not low:
-        return "No assumption that holds covers the best arm less than .92."
+        return "For every assumption that holds, the coverage of the best arm is at least .92."
     return (
-        f"These cover the best arm less than .92 and agree only because of their standard errors, or not at all: "
-        f"{'; '.join(low)}. Where `mar` works on a cut outcome, the mean within a class still depends on the mediator, "
-        "and the values of the classes do not know that: the bias in its row does not fade with more rows."
+        "In these rows the coverage of the best arm is below .92, and they agree only because of their "
+        f"standard errors, or not at all: {'; '.join(low)}. Where `mar` is applied to a cut outcome, the "
+        "mean within a class still depends on the mediator, but the values of the classes do not: the bias "
+        "in its row does not vanish with more rows."
     )
 
 

@@ -55,15 +55,16 @@ def section(bench: Workbench) -> list[str]:
         rows.append([*shape, *(f"{share:.3f}" for share in shares), yes(agrees)])
     return [
         "## The share test under adaptive shares",
-        f"How often choices contradict their own probabilities at {LEVEL:g}: {BATCHES * BATCH} decisions, shares made "
-        f"anew after every {BATCH} of them from the counts, by `Decider.allocation`. Outcomes are 0 or 1, three in ten "
-        "are missing; means are spread evenly over the distance that is stated. `one look`: the p-value after the last "
-        f"decision; `some look`: the smallest of {BATCHES} such p-values; `any time`: the smallest of the p-values "
-        "that hold at any number of looks. Powers: the same, if 30% of the last (best) arm's decisions are lost; where "
-        "shares are near 0 and 1, as those of `ucb`, choices can hardly contradict them. "
-        f"{many:,} runs for sizes (standard error of .05: {np.sqrt(0.0475 / many):.3f}), {few:,} for powers (at "
-        f"most {np.sqrt(0.25 / few):.3f}). A row agrees if the sizes at one look and at any time are at most .05 and "
-        "three standard errors; `some look` shows why an alarm that is looked at daily must not use the first. "
+        f"How often choices contradict their own probabilities at {LEVEL:g}: {BATCHES * BATCH} decisions, "
+        f"with shares computed again after every {BATCH} of them from the counts, by `Decider.allocation`. "
+        "Outcomes are 0 or 1, three in ten are missing; means are spread evenly over the stated distance. "
+        f"`one look`: the p-value after the last decision; `some look`: the smallest of {BATCHES} such "
+        "p-values; `any time`: the smallest of the p-values that are valid at any number of looks. Powers: "
+        "the same, if 30% of the decisions of the last (best) arm are lost; where shares are near 0 and 1, "
+        f"as those of `ucb`, choices can hardly contradict them. {many:,} runs for sizes (standard error of "
+        f".05: {np.sqrt(0.0475 / many):.3f}), {few:,} for powers (at most {np.sqrt(0.25 / few):.3f}). A row "
+        "agrees if the sizes at one look and at any time are at most .05 plus three standard errors; `some "
+        "look` shows why a daily check must not use the p-value for one look. "
         f"{verdict([row[-1] for row in rows], 'rows')}",
         table(
             (

@@ -76,13 +76,14 @@ def section(bench: Workbench) -> list[str]:
     return [
         "## Regret against the theorems",
         "Slopes on logarithmic axes (least squares, ± standard error) of the worst mean regret over gaps of "
-        f"{', '.join(f'{c:g}' for c in GAPS)} times sqrt(n V / T), between one best arm and n - 1 equal ones. Lower "
-        "and upper: slopes of the theorems' bounds at the same points (for `mnar`, which has no lower bound, that "
-        "of sqrt(n T V) with V the efficient variance). The upper bounds hold a log T that the lower ones lack. "
-        "Last step: slope between the last two points, where it has settled most. Share: the largest ratio of "
-        "measured regret to the upper bound, which must not exceed 1. A row agrees if its slope lies between the "
-        f"two, give or take {TOLERANCE} and two standard errors, and its share is below 1. "
-        f"{verdict([r[-1] for r in rows], 'rows')}",
+        f"{', '.join(f'{c:g}' for c in GAPS)} times sqrt(n V / T), between one best arm and n - 1 equal "
+        "ones; n is the number of arms, T the number of rounds and V the variance of an arm's estimate per "
+        "pull. *Lower* and *upper*: slopes of the theorems' bounds at the same points (for `mnar`, which "
+        "has no lower bound, that of sqrt(n T V) with V the efficient variance). The upper bounds contain a "
+        "log T that the lower ones lack. *Last step*: slope between the last two points, which is closest "
+        "to the limit. *Share*: the largest ratio of measured regret to the upper bound, which must not "
+        f"exceed 1. A row agrees if its slope is between the two, with an allowance of {TOLERANCE} and two "
+        f"standard errors, and its share is below 1. {verdict([r[-1] for r in rows], 'rows')}",
         table(COLUMNS, rows),
         picture("validation-slopes.png", "Worst regret along each sweep, with the promised slopes"),
     ]

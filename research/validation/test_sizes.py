@@ -56,12 +56,13 @@ def section(bench: Workbench) -> list[str]:
         rows.append([f"`{name}`", f"`{null}`", *cells[:2], f"`{other}`", *cells[2:], yes(agrees)])
     return [
         "## Sizes and powers of the tests",
-        f"How often the test of an assumption rejects at {LEVEL:g}, of one arm: in a world where the assumption holds "
-        f"(its size), and in one where it does not (its power). {many:,} tables, {few:,} of the assumptions that are "
-        f"fitted by likelihood; the standard error of a size of .05 is {np.sqrt(0.0475 / many):.3f} and "
-        f"{np.sqrt(0.0475 / few):.3f}. `mcar-by-level`: three (or six) mediator levels, a fifth of the outcomes "
-        f"missing in each. A row agrees if both sizes are at most {LARGEST_SIZE}, up to three standard errors. Powers "
-        "are stated, not judged: where one is near the size, passing the test says little. "
+        f"How often the test of an assumption rejects at {LEVEL:g}, for one arm: in a world where the "
+        f"assumption holds (its size), and in one where it does not (its power). There are {many:,} tables, "
+        f"{few:,} for the assumptions that are fitted by likelihood; the standard error of a size of .05 is "
+        f"{np.sqrt(0.0475 / many):.3f} and {np.sqrt(0.0475 / few):.3f}. `mcar-by-level`: three (or six) "
+        "mediator levels, with a fifth of the outcomes missing in each. A row agrees if both sizes are at "
+        f"most {LARGEST_SIZE}, with an allowance of three standard errors. Powers are reported, not judged: "
+        "where a power is near the size, passing the test says little. "
         f"{verdict([row[-1] for row in rows], 'rows')}",
         table(
             (

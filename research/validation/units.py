@@ -52,11 +52,12 @@ def section(bench: Workbench) -> list[str]:
             )
     return [
         "## Coverage of 95% intervals, several rows of a unit",
-        f"{replications} replications of two arms. Mediator, outcome and whether it is observed are each correlated "
-        "within a unit (on a normal scale), and the outcome is missing as the assumption says. Plain intervals take "
-        "rows as independent; those by unit are what `truant analyze --unit` gives. Standard error "
-        f"{np.sqrt(0.95 * 0.05 / (2 * replications)):.3f}. A row agrees if the coverage by unit is at most .03 from "
-        f"the nominal .95, up to three standard errors. {verdict([row[-1] for row in rows], 'rows')}",
+        f"{replications} replications of two arms. Mediator, outcome and whether it is observed are each "
+        "correlated within a unit (on a normal scale), and the outcome is missing as the assumption says. "
+        "Plain intervals treat rows as independent; intervals by unit are those of `truant analyze --unit`. "
+        f"Standard error {np.sqrt(0.95 * 0.05 / (2 * replications)):.3f}. A row agrees if the coverage by "
+        "unit is at most .03 from the nominal .95, with an allowance of three standard errors. "
+        f"{verdict([row[-1] for row in rows], 'rows')}",
         table(
             ("assumption", "rows of a unit", "units in an arm", "correlation", "plain", "by unit", "agrees"),
             rows,

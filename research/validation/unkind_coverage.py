@@ -74,17 +74,19 @@ def section(bench: Workbench) -> list[str]:
     error = np.sqrt(0.95 * 0.05)
     return [
         "## Coverage of 95% intervals in unkind worlds",
-        f"Each table is one arm of a new world: K mediator levels with their own shares, means and chances of being "
-        f"observed, which are uniform between the two numbers. {many:,} tables in each row, {few:,} of the assumptions "
-        f"that are fitted by likelihood; the standard error of a coverage of .95 is {error / np.sqrt(many):.3f} and "
-        f"{error / np.sqrt(few):.3f}. *Warned*: `skewed` or `thin-cell`, which say that the interval may not hold. *No "
-        "interval*: all outcomes alike without a known range, or a mediator level without an observed outcome and "
-        "without a known range, which an analyst is told to merge. *Empty level*: the same with a known range, whose "
-        "share of the range is added to the interval; these count as unwarned. A row agrees if the coverage of the "
-        f"tables without a warning is between {BAND[0]} and {BAND[1]}, up to three standard errors, and if "
-        f"warnings are at most {FALSE_ALARMS:.0%} where the coverage of all tables is in this band. "
-        "The constants of the intervals and of their warnings were chosen by simulation in worlds of these kinds, with "
-        "other seeds: the tables are new, the kinds of worlds are not, and elsewhere coverage may be worse. "
+        "Each table is one arm of a new world: K mediator levels with their own shares, means and "
+        f"probabilities of observation, which are uniform between the two numbers. There are {many:,} tables "
+        f"in each row, {few:,} for the assumptions that are fitted by likelihood; the standard error of a "
+        f"coverage of .95 is {error / np.sqrt(many):.3f} and {error / np.sqrt(few):.3f}. *Warned*: the "
+        "analysis gives `skewed` or `thin-cell`, which say that the interval may be unreliable. *No "
+        "interval*: all outcomes are equal and the range is not known, or a mediator level has no observed "
+        "outcome and the range is not known (an analyst is told to merge levels). *Empty level*: the same "
+        "with a known range; the level's share of the range is added to the interval, and these tables "
+        "count as not warned. A row agrees if the coverage of the tables without a warning is between "
+        f"{BAND[0]} and {BAND[1]}, with an allowance of three standard errors, and if warnings are at most "
+        f"{FALSE_ALARMS:.0%} where the coverage of all tables is in this band. The constants of the "
+        "intervals and of their warnings were chosen by simulation in worlds of these kinds, with other "
+        "seeds: the tables are new but the kinds of worlds are not, and coverage may be lower elsewhere. "
         f"{verdict([row[-1] for row in rows], 'rows')}",
         table(
             COLUMNS,

@@ -46,12 +46,13 @@ def section(bench: Workbench) -> list[str]:
     chart(bench, results)
     rows = [row(world, result) for world, result in results.items()]
     return [
-        "## The price of a wrong assumption",
-        f"Mean regret after {horizon:,} rounds, {runs} runs; in bold the policy that believes what is so in the "
-        f"world of its row. An arrow: the second half of the rounds cost at least {LINEAR} of what the first did, "
-        "so that the regret still grows in step with the rounds. Not possible: the assumption refuses the world "
-        "(it needs a discrete outcome, or more levels). A row agrees if the right policy has no arrow and no wrong "
-        f"policy has less than half its regret. {verdict([r[-1] for r in rows], 'rows')}",
+        "## The cost of a wrong assumption",
+        f"Mean regret after {horizon:,} rounds, {runs} runs; the policy whose assumption holds in the world "
+        f"of the row is in bold. An arrow means that the second half of the rounds added at least {LINEAR} "
+        "times the regret of the first half, so the regret still grows linearly. *Not possible*: the policy "
+        "cannot be used in the world (its assumption needs a discrete outcome, or more levels). A row "
+        "agrees if the right policy has no arrow and no wrong policy has less than half its regret. "
+        f"{verdict([r[-1] for r in rows], 'rows')}",
         table(("world", *(f"`{policy}`" for policy in POLICIES), "agrees"), rows),
         picture("validation-wrong.png", "Mean regret of every policy in every world"),
     ]

@@ -76,23 +76,26 @@ def section(bench: Workbench) -> list[str]:
     runs, horizon = sizes(bench)
     return [
         "## Unkind worlds",
-        f"Regret after {horizon:,} rounds, {runs} runs, mean ± standard error. The worlds have revenue behind a rare "
-        "conversion, rare jackpots, unequal noise and the like (docs/lab.md describes them). Policies use the "
-        "assumption that holds in the world; oracles see every outcome. Of naive's: the ratio to the mean regret of "
-        f"`naive-ucb` in the same runs. {STRAIGHT}",
-        f"Limits: at most {MOST_STRAIGHT:.1%} straight runs ({ORACLES_STRAIGHT:.0%} for oracles). Where `naive-ucb` "
-        f"does not learn (second half above {LINEAR} of the first), truant's policies cost at most {QUARTER:g} of its "
-        "regret; where it learns, not more than it does. In `mnar-skewed`, where a rare level may hide itself, nobody "
-        f"learns fast: there the limits are naive's regret and {SKEWED_STRAIGHT:.0%} straight runs. Ratios are judged "
-        f"up to {ERRORS:.0f} standard errors. {counted(unkind)}",
+        f"Regret after {horizon:,} rounds, {runs} runs, mean ± standard error. These worlds have revenue "
+        "after a rare conversion, rare very large outcomes, unequal variances and similar difficulties "
+        "([the lab](lab.md#worlds) describes them). Policies use the assumption that holds in the world; "
+        "oracles see every outcome. *Of naive's*: the ratio to the mean regret of `naive-ucb` in the same "
+        f"runs. {STRAIGHT}",
+        f"Limits: at most {MOST_STRAIGHT:.1%} straight runs ({ORACLES_STRAIGHT:.0%} for oracles). Where "
+        f"`naive-ucb` does not learn (second half above {LINEAR} of the first), the regret of truant's "
+        f"policies may be at most {QUARTER:g} times its regret; where it learns, at most equal to it. In "
+        "`mnar-skewed`, where missingness depends on the outcome and one outcome level is rare, no policy "
+        f"learns fast: there the limits are naive's regret and {SKEWED_STRAIGHT:.0%} straight runs. Ratios "
+        f"are judged with an allowance of {ERRORS:.0f} standard errors. {counted(unkind)}",
         table(COLUMNS, [row.cells for row in unkind]),
         "### Nearly normal outcomes",
-        f"The same policies where outcomes are normal with one noise level, {bench.size(100_000, 2000):,} rounds, "
-        f"{bench.size(200, 4)} runs: what caution costs where it is not needed. {LIMITS} {counted(normal)}",
+        f"The same policies where outcomes are normal with equal variances, {bench.size(100000, 2000):,} "
+        f"rounds, {bench.size(200, 4)} runs: this is the cost of caution where it is not needed. {LIMITS} "
+        f"{counted(normal)}",
         table(COLUMNS, [row.cells for row in normal]),
         "### A table as a world",
-        f"`{VISITS}` as a world: each mail draws from what was observed after it. Limit: no run above {WILD:.0f} times "
-        f"the median. {counted(visits)}",
+        f"`{VISITS}` as a world: each mail draws from the outcomes that were observed after it. Limit: no "
+        f"run above {WILD:.0f} times the median. {counted(visits)}",
         table((*COLUMNS[:-2], "worst run / median", COLUMNS[-1]), [row.cells for row in visits]),
     ]
 

@@ -82,6 +82,7 @@ def test_coverage_below_the_band_is_named():
 
     rows = [cells("yes", "0.930 ± 0.020"), cells("no", "0.100 ± 0.020")]
     assert (
-        semi_synthetic.below_the_band(rows) == "No assumption that holds covers the best arm less than .92."
+        semi_synthetic.below_the_band(rows)
+        == "For every assumption that holds, the coverage of the best arm is at least .92."
     )
     assert "STAR, mar, `mar`: 0.884." in semi_synthetic.below_the_band([*rows, cells("yes", "0.884 ± 0.020")])

@@ -20,7 +20,7 @@ def test_mutation_rows_add_up(tmp_path):
         ["b.py", "5", "5", "3", "1", "1", "**no**"],
         ["all", "45", "15", "12", "2", "1", "**no**"],
     ]
-    assert mutants.how_many(path).startswith("15 of the 45 possible ones are counted")
+    assert mutants.how_many(path).startswith("15 of the 45 possible mutants are counted")
     assert "; 1 of them were not run" in mutants.how_many(path)
 
 

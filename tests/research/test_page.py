@@ -34,17 +34,17 @@ def test_a_section_that_is_made_again_takes_the_place_of_its_old_self(tmp_path):
     assert [section.text for section in found.values()] == ["## One\n\nsome <b>text</b>", "## Two\n\nnew"]
     assert found["two"].sources == Sources({"truant.counts", "truant.setting"})
     assert all(section.current for section in found.values())
-    assert "other code" not in page.read_text()
+    assert "code has changed" not in page.read_text()
 
 
 def test_a_section_of_other_code_is_named_at_the_head():
     one, two = written("## One", "truant.counts"), written("## Two", "truant.counts")
     page = whole_page(TWO, {"one": one, "two": Written(two.text, two.date, "0123456789ab", two.sources)})
-    assert "Made with other code than the present: two." in page
+    assert "The code has changed since these sections were made: two." in page
     assert page.index("<!-- section one") < page.index("<!-- section two")
     unknown = Written("## Two", "2020-01-01", one.code)  # written before sources were noted
     page = whole_page(TWO, {"two": unknown})
-    assert "Made with other code than the present: two." in page
+    assert "The code has changed since these sections were made: two." in page
     assert "Not made yet: one." in page
 
 
@@ -115,5 +115,5 @@ def test_the_runner_leaves_what_it_cannot_make(tmp_path, monkeypatch, capsys):
 
 def test_tables_escape_and_verdicts_count():
     assert table(["a"], [["b | c"]]).splitlines()[-1] == "| b \\| c |"
-    assert verdict(["yes", "better"], "rows") == "All 2 rows agree with what was promised."
+    assert verdict(["yes", "better"], "rows") == "All 2 rows meet the criterion."
     assert "1 of 3 rows" in verdict(["yes", yes(False), "yes"], "rows")

@@ -25,19 +25,21 @@ EXPECTED = {
     ),
     "mediator-mar": (
         3,
-        "Whether 'converted' is observed may depend on the arm, 'opened' and whether 'opened' is observed, but not on "
-        "'converted' itself. Whether 'opened' is observed may depend on the arm, but not on 'opened' itself nor on "
-        "'converted'.",
+        "Whether 'converted' is observed may depend on the arm, 'opened' and whether 'opened' is observed, but not "
+        "on 'converted' itself. Whether 'opened' is observed may depend on the arm, but not on 'opened' itself nor "
+        "on 'converted'.",
     ),
     "mediator-mnar": (
         3,
-        "Whether 'converted' is observed may depend on the arm and 'opened', but not on 'converted' itself nor on whether "
-        "'opened' is observed. Whether 'opened' is observed may depend on the arm and 'opened' itself, but not on 'converted'.",
+        "Whether 'converted' is observed may depend on the arm and 'opened', but not on 'converted' itself nor on "
+        "whether 'opened' is observed. Whether 'opened' is observed may depend on the arm and 'opened' itself, but "
+        "not on 'converted'.",
     ),
     "both-mnar": (
         3,
-        "Whether 'converted' is observed may depend on the arm and 'converted' itself, but not on 'opened' nor on whether "
-        "'opened' is observed. Whether 'opened' is observed may depend on the arm and 'opened' itself, but not on 'converted'.",
+        "Whether 'converted' is observed may depend on the arm and 'converted' itself, but not on 'opened' nor on "
+        "whether 'opened' is observed. Whether 'opened' is observed may depend on the arm and 'opened' itself, but "
+        "not on 'converted'.",
     ),
 }
 

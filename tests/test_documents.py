@@ -60,6 +60,7 @@ REHEARSE += ["--runs", "1", "--workers", "1"]
 PLAN = ["plan", *VISIT, "--outcome", "spent"]
 LIST = [*PLAN, "--budget", "10", "--out", "list.parquet"]
 COMMANDS = {  # each schema that is printed, and commands that print it: together they have every field
+    "truant/demo/1": [["demo"]],
     "truant/worlds/1": [["worlds"]],
     "truant/policies/1": [["policies"]],
     "truant/assumptions/1": [["assumptions"]],

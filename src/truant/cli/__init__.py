@@ -10,6 +10,7 @@ import warnings
 from truant.cli import (  # noqa: F401
     analyze,
     completion,
+    demo,
     listings,
     live,
     plan,

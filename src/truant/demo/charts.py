@@ -60,22 +60,42 @@ def means_chart(
             x=x, tooltip=[alt.Tooltip("true:Q", title="true mean", format=".1f")]
         ),
         base.transform_filter("datum.first")
-        .mark_text(align="right", dx=-8, **_letters(12, color=INK))
+        .mark_text(dy=-19, **_letters(11, color=INK))
         .encode(x=x, text=alt.value("true mean")),
         dots.mark_point(filled=True, size=150, opacity=1).encode(
             x="mean:Q", color=colours, tooltip=[alt.Tooltip("tip:N", title="mean")]
         ),
-        dots.mark_text(align="left", dx=13, **_letters(13, fontWeight=600)).encode(
-            x=alt.X("high:Q"), text="label:N", color=colours
-        ),
+        *_mean_labels(dots, colour),
     ]
     return alt.LayerChart(
         layer=layers,
         width=width,
         height=row * len(true_means),
         view=alt.ViewBackground(stroke=None),
+        resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="independent")),  # letters are darker
         **properties,
     )
+
+
+def _mean_labels(dots: alt.Chart, colour: str) -> list[alt.Chart]:
+    """Each mean beside its dot, on the side away from the true mean."""
+    import altair as alt
+
+    from truant.charts.style import NEUTRAL, darker
+
+    letters = alt.Color(
+        "colour:N", legend=None, scale=alt.Scale(domain=[0, 1], range=[NEUTRAL, darker(colour)])
+    )
+    left = dots.transform_filter("datum.mean < datum.true - 1").mark_text(
+        align="right", dx=-13, **_letters(13, fontWeight=600)
+    )
+    right = dots.transform_filter("datum.mean >= datum.true - 1").mark_text(
+        align="left", dx=13, **_letters(13, fontWeight=600)
+    )
+    return [
+        left.encode(x="low:Q", text="label:N", color=letters),
+        right.encode(x="high:Q", text="label:N", color=letters),
+    ]
 
 
 def _columns(shown: Means, true_means: Mapping[str, float]) -> dict[str, Sequence[Any]]:
@@ -132,8 +152,8 @@ def regret_lines(result: LearningResult, *, width: Width = "container", **proper
     x = alt.X("round:Q", title="customers", scale=alt.Scale(domain=[0, last], nice=False))
     x = x.axis(styled_axis(grid=False, tickCount=5))
     y = alt.Y("mean:Q", title="spending lost")
-    y = y.scale(domain=[0, 1.18 * float(curves["high"].max())], nice=False)
-    y = y.axis(styled_axis(domain=False, ticks=False, tickCount=5))
+    y = y.scale(domain=[0, 1.22 * float(curves["high"].max())], nice=False)
+    y = y.axis(styled_axis(domain=False, ticks=False, tickCount=4))
     base = alt.Chart(chart_data(curves))
     band = base.mark_area(opacity=0.15).encode(
         x=x, y=alt.Y("low:Q"), y2="high:Q", fill=alt.Fill("policy:N", legend=None, scale=scale(colours))

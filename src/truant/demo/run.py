@@ -15,6 +15,7 @@ from truant.demo.live import NAME, STORE, LiveResult, run_experiment
 from truant.demo.table import CALLS, FOLLOWED, SEED, TABLE, TableResult, analyse_table
 from truant.demo.words import PARTS, learning_sentences, live_sentences, named_by, table_sentences
 from truant.documents import document
+from truant.extras import require
 from truant.files import locked, output_folder
 
 PAGE, PICTURE = "index.html", "picture.png"
@@ -51,7 +52,9 @@ class Demo:
                 "table": _table_summary(self.table),
                 "policies": [_policy_summary(self.learning, policy) for policy in (DROPS, LEARNS)],
                 "live": _live_summary(self.live),
-                "next": [command for _, command in self.commands],
+                "commands": [
+                    {"purpose": purpose.rstrip(":"), "command": command} for purpose, command in self.commands
+                ],
                 "seconds": round(self.seconds, 1),
             },
         )
@@ -67,6 +70,8 @@ def run_demo(out: str | os.PathLike[str], *, say: Say, program: str = "truant") 
     program : how the command is called, in the commands to try next.
     """
     start = time.perf_counter()
+    require("logs", "Tables of the demo")
+    require("charts", "Charts of the demo")
     folder = output_folder(out, "demo", FILES)
     with locked(folder, "demo"):
         table = _part(1, say, lambda: analyse_table(folder), table_sentences)

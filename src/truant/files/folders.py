@@ -28,7 +28,7 @@ def output_folder(
     Parameters
     ----------
     path : of the folder.
-    kind : "sweep" or "reproduction".
+    kind : such as "sweep".
     files : names of what will be written there.
     inputs : paths and patterns of what is read.
     """

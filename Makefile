@@ -5,11 +5,11 @@ READY := .venv/.ready
 .PHONY: demo picture test check study bench clean
 
 demo: $(READY)
-	@.venv/bin/truant reproduce --quick --out out/reproduction
+	@.venv/bin/truant demo --out out/demo
 
-picture: $(READY)
-	@$(PYTHON) examples/demo.py docs/images
-	@rm docs/images/demo.html
+# the README's picture is one of the demo's files
+picture: demo
+	@cp out/demo/picture.png docs/images/demo.png
 
 # the page of an analysis is looked at in a browser; without one, that test says so and is left out
 test: $(READY)

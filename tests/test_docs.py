@@ -104,8 +104,29 @@ def test_parts_of_the_contributors_guide_keep_their_contracts(monkeypatch, tmp_p
     assert result.best_arm_share[1].mean() > result.best_arm_share[0].mean()
 
 
-def test_every_local_link_leads_somewhere():
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
-        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-            if not link.startswith("http"):
-                assert (page.parent / link).exists(), f"{page.name}: {link}"
+def without_code(page: Path) -> str:
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link may have after #: the headings as GitHub names them, the second of equal ones with -1."""
+    found: dict[str, int] = {}
+    for heading in re.findall(r"^#+ (.*)$", without_code(page), flags=re.MULTILINE):
+        shown = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
+        name = re.sub(r"[^\w -]", "", shown).lower().replace(" ", "-")
+        found[name] = found.get(name, -1) + 1
+    return {f"{name}-{n}" if n else name for name, last in found.items() for n in range(last + 1)}
+
+
+@pytest.mark.parametrize(
+    "page", sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]), ids=lambda page: page.name
+)
+def test_every_local_link_leads_somewhere(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page)):
+        path, _, anchor = link.partition("#")
+        if link.startswith(("http://", "https://")):
+            continue
+        target = page.parent / path if path else page
+        assert target.exists(), f"{page.name}: {link}"
+        if anchor:
+            assert anchor in anchors(target), f"{page.name}: {link}"

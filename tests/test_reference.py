@@ -53,6 +53,7 @@ def test_links_lead_to_headings(page):
         name = anchor(heading)
         found.add(f"{name}-{seen[name]}" if name in seen else name)
         seen[name] = seen.get(name, 0) + 1
+    assert page == "python.md" or max(seen.values()) == 1, "two headings with one anchor"
     assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= found
     assert all((DOCS / link).exists() for link in re.findall(r"\]\((?!http|#)([^)]+)\)", text))
 

@@ -16,7 +16,7 @@ ORDER = (
         "Analysis of tables",
         ("analysis", "analysis-by", "plan", "analysis-table", "analysis-by-table", "plan-rows"),
     ),
-    ("Simulation", ("simulation", "simulation-runs", "sweep", "sweep-size", "sweep-runs", "sweep-part")),
+    ("Simulations", ("simulation", "simulation-runs", "sweep", "sweep-size", "sweep-runs", "sweep-part")),
     ("The paper", ("reproduction", "reproduction-runs")),
     (
         "Live experiments",
@@ -46,6 +46,7 @@ ORDER = (
     ("Listings", ("worlds", "policies", "assumptions", "indices", "which")),
     ("Errors", ("problem",)),
 )
+_PLURAL = re.compile(r"^(string|number|integer|boolean|object|list|time)\b")
 OPENING = """# JSON documents
 
 {made_by}
@@ -73,7 +74,8 @@ truant/simulation/1 500
 
 Each document has a [JSON Schema](https://json-schema.org) (draft 2020-12) in the folder [schemas](schemas). In the
 tables, `[]` is an entry of a list, `*` is a name that the data or the user choose, and *optional* fields are not in
-every document."""
+every document. For a Parquet file, the schema describes the document in the metadata, and its keyword `x-columns` the
+columns; a column without any value may have the Arrow type `null`."""
 
 
 def page() -> str:
@@ -150,7 +152,8 @@ def type_words(schema: Mapping[str, Any]) -> str:
     words = {"array": _of("list", schema.get("items")), "object": _of("object", _named(schema))}
     if schema.get("format") == "date-time":
         words["string"] = "time"
-    return " or ".join(words.get(kind, kind) for kind in several)
+    joined = ", or " if several[0] in words and "of" in words[several[0]] else " or "
+    return joined.join(words.get(kind, kind) for kind in several)
 
 
 def _named(schema: Mapping[str, Any]) -> Any:
@@ -159,9 +162,14 @@ def _named(schema: Mapping[str, Any]) -> Any:
 
 
 def _of(container: str, content: Any) -> str:
+    """A list or an object of values, in the plural."""
     if not isinstance(content, Mapping):
         return container
-    return f"{container} of {type_words(content)}"
+    return f"{container} of {_PLURAL.sub(_plural, type_words(content), count=1)}"
+
+
+def _plural(word: re.Match[str]) -> str:
+    return f"{word[0]}s"
 
 
 def _reference(reference: str) -> str:

@@ -23,7 +23,7 @@ KINDS = {
     "skewed, without a mediator": "lognormal",
     "yes or no, mostly no": "rates",
     "one arm far noisier than the others": "noisy-arm",
-    "discrete, and it hides itself": "mnar",
+    "discrete, and missingness depends on it": "mnar",
 }
 COLUMNS = (
     "outcome",

@@ -3,8 +3,10 @@
 import importlib
 import inspect
 import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 from jsonschema import Draft202012Validator
 from research.reference import python_names
@@ -64,6 +66,18 @@ def test_every_command_has_its_place():
         several = [f"{name} {part}" for part in getattr(command, "commands", {})] or [name]
         assert all(f"\n### truant {one}\n" in text for one in several)
         assert all(option in text for one in command.params for option in one.opts if option.startswith("--"))
+
+
+EXAMPLES = re.findall(r"^truant .+$", (DOCS / "commands.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_of_a_command_can_be_read(example):
+    words = shlex.split(example.partition(" > ")[0])[1:]
+    command = cli
+    while isinstance(command, click.Group):
+        command = command.commands[words.pop(0)]
+    assert command.make_context(command.name, words)
 
 
 def test_every_public_name_has_its_place():

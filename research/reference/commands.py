@@ -69,10 +69,9 @@ def _summary(command: click.Command) -> str:
 def _section(ctx: click.Context) -> list[str]:
     usage = " ".join([ctx.command_path, *ctx.command.collect_usage_pieces(ctx)])
     parts = [f"### {_title(ctx)}", f"`{usage}`", *_paragraphs(ctx.command.help)]
-    options = [record for one in ctx.command.get_params(ctx) if (record := one.get_help_record(ctx))]
-    parts.append(
-        table(["option", "meaning"], [[f"`{names}`", _words(meaning)] for names, meaning in options])
-    )
+    records = [one.get_help_record(ctx) for one in ctx.command.params]
+    rows = [[f"`{record[0]}`", _words(record[1])] for record in records if record and record[1]]
+    parts += [table(["option", "meaning"], rows)] if rows else []
     return parts + _paragraphs(ctx.command.epilog)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -25,9 +26,11 @@ DOCUMENTS = {  # classes whose fields have the names and the meaning of those of
     "Interval": ("analysis-1.json", "arms[].naive."),
     "LogAnalysis": ("analysis-1.json", ""),
     "LogPlan": ("plan-1.json", ""),
+    "RehearsalRow": ("rehearsal-1.json", "rows[]."),
     "Status": ("status-1.json", ""),
     "Stopping": ("status-1.json", "stopping."),
     "Told": ("told-1.json", ""),
+    "Verdict": ("analysis-1.json", "verdict."),
 }
 
 
@@ -72,10 +75,14 @@ def _bases(cls: type) -> list[type]:
 
 
 def _fields(cls: type) -> Iterator[Attribute]:
-    described = field_comments(cls) | field_meanings(cls) | parameters(cls)
+    described = field_comments(cls) | parameters(cls)
+    of_document = field_meanings(cls)
     for name, annotation in inspect.get_annotations(cls).items():
         if not name.startswith("_") and not str(annotation).startswith("ClassVar"):
-            yield Attribute(name, type_of(annotation), described.get(name, ""), None)
+            words = (
+                _in_python(of_document[name], annotation) if name in of_document else described.get(name, "")
+            )
+            yield Attribute(name, type_of(annotation), words, None)
 
 
 def field_meanings(cls: type) -> dict[str, str]:
@@ -85,10 +92,16 @@ def field_meanings(cls: type) -> dict[str, str]:
         return {}
     found = {one.path: one.schema["description"] for one in fields(schemas()[file])}
     return {
-        path.removeprefix(place): words.replace("null", "None")
+        path.removeprefix(place): words
         for path, words in found.items()
         if path.startswith(place) and "." not in path.removeprefix(place)
     }
+
+
+def _in_python(words: str, annotation: Any) -> str:
+    """What a field of a document means, said of an attribute, which is always there."""
+    words = re.sub(r"[;.] (?:only|not) present [^.;]*", "", words, flags=re.IGNORECASE)
+    return re.sub(r"\bnull\b(?! world)", "None" if "None" in str(annotation) else "NaN", words)
 
 
 def _properties(cls: type) -> Iterator[Attribute]:

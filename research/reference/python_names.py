@@ -100,9 +100,8 @@ def public_names(module: Any) -> list[str]:
     """The names that a module has for its users."""
     if hasattr(module, "__all__"):
         return list(module.__all__)
-    return [
-        name for name, one in vars(module).items() if inspect.isfunction(one) and not name.startswith("_")
-    ]
+    own = (one for one in vars(module).values() if getattr(one, "__module__", None) == module.__name__)
+    return [one.__name__ for one in own if inspect.isfunction(one) and not one.__name__.startswith("_")]
 
 
 def _heading(name: str) -> str:

@@ -1,4 +1,4 @@
-"""How often the verdicts of `truant demo` hold: its table again with other seeds (python examples/demo.py 200)."""
+"""How often the verdicts of `truant demo` hold: its table again with other seeds (python examples/demo.py 100)."""
 
 from __future__ import annotations
 

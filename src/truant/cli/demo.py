@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+import textwrap
 from pathlib import Path
 
 import click
@@ -18,6 +19,8 @@ OPENING = (
     "Three mails, simulated, so that the true mean of each is known. Everything is computed now; the first run also "
     "compiles code and takes about a minute."
 )
+
+WIDEST = 100  # columns of a line that is read with ease
 
 
 @cli.command(epilog=examples("truant demo", "truant demo --out first-look --json"))
@@ -38,7 +41,7 @@ def demo(out: Path, as_json: bool) -> None:
     """
 
     def progress(line: str) -> None:
-        say(line, err=as_json)
+        say(_wrapped(line), err=as_json)
 
     progress(OPENING)  # before anything that takes time
     from truant.demo.run import run_demo
@@ -57,10 +60,19 @@ def demo(out: Path, as_json: bool) -> None:
         say(f"  {command}")
 
 
+def _wrapped(line: str) -> str:
+    """A line of progress; in a terminal, its second line is indented as the first."""
+    if not is_terminal():
+        return line
+    indent = " " * (len(line) - len(line.lstrip()))
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    return textwrap.fill(line, width, subsequent_indent=indent)
+
+
 def _program() -> str:
     """How this command was called, so that the next commands can be copied."""
     called = Path(sys.argv[0])
-    if called.name == "__main__.py":
+    if called.name == "__main__.py" and "truant" in called.parts:
         return "python -m truant"
     found = shutil.which("truant")
     if called.stem != "truant" or (found is not None and Path(found).resolve() == called.resolve()):

@@ -6,7 +6,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ def run_demo(out: str | os.PathLike[str], *, say: Say, program: str = "truant") 
         commands = next_commands(folder, program)
         made = Demo(folder, table, learning, live, commands, time.perf_counter() - start)
         _draw(made)
-    return made
+    return replace(made, seconds=time.perf_counter() - start)
 
 
 def next_commands(folder: Path, program: str) -> tuple[tuple[str, str], ...]:

@@ -18,8 +18,8 @@ PARTS = (
     "A live experiment on SQLite",
 )
 LITTLE_LATE, LIKE_A_LINE = 0.1, 0.45  # shares of the loss in the second half
-# of 200 tables with other seeds: python examples/demo.py 200
-SETTLED_BY_CALLS, TABLES = 200, 200
+# tables with seeds 1 to 100: python examples/demo.py 100
+SETTLED_BY_CALLS, TABLES = 100, 100
 
 
 def named_by(analysis: LogAnalysis) -> str | None:
@@ -48,9 +48,14 @@ def table_sentences(result: TableResult) -> list[str]:
         f"{0 if dropped is None else dropped.mean:.1f}): {_right_or_wrong(result.dropping_names, result.best)}. "
         f"Setting missing outcomes to 0 names '{result.zeros_name}': "
         f"{_right_or_wrong(result.zeros_name, result.best)}.",
-        _estimate_sentence("truant, mar with the column 'opened',", result.by_mediator, "mar"),
+        _estimate_sentence("truant names", result.by_mediator, "mar", "under mar, with the column 'opened'"),
         f"Without that column truant names {_quoted(named_by(result.no_mediator))}. "
-        + _estimate_sentence(f"After {CALLS} follow-ups drawn at random it", result.followed, "follow-up"),
+        + _estimate_sentence(
+            f"After {CALLS} follow-ups drawn at random, it names",
+            result.followed,
+            "follow-up",
+            "whatever the reason for missingness",
+        ),
     ]
 
 
@@ -113,12 +118,14 @@ def live_sentences(result: LiveResult) -> list[str]:
     ]
 
 
-def _estimate_sentence(start: str, analysis: LogAnalysis, assumption: str) -> str:
+def _estimate_sentence(start: str, analysis: LogAnalysis, assumption: str, end: str) -> str:
     named = named_by(analysis)
     if named is None:
-        return f"{start} names no mail."
-    estimate = next(arm.estimates[assumption] for arm in analysis.arms if arm.arm == named)
-    return f"{start} names '{named}': {estimate.mean:.1f}, 95% interval [{estimate.low:.1f}, {estimate.high:.1f}]."
+        return f"{start} no mail {end}."
+    found = next(arm.estimates[assumption] for arm in analysis.arms if arm.arm == named)
+    return (
+        f"{start} '{named}' {end}: mean {found.mean:.1f}, 95% interval [{found.low:.1f}, {found.high:.1f}]."
+    )
 
 
 def _right_or_wrong(named: str, best: str) -> str:

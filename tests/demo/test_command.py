@@ -1,0 +1,114 @@
+"""`truant demo`: it speaks at once, runs again in its folder, and its next commands work; what it refuses."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from truant.cli import cli
+from truant.cli.demo import _program
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, [str(one) for one in arguments], prog_name="truant")
+
+
+def test_the_first_line_comes_at_once_also_in_a_file(tmp_path):
+    with (tmp_path / "said.txt").open("w") as file:
+        start = time.monotonic()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "truant.cli", "demo", "--out", "demo"], stdout=file, cwd=tmp_path
+        )
+        try:
+            while not os.path.getsize(file.name) and time.monotonic() - start < 30:
+                time.sleep(0.02)
+            first = (tmp_path / "said.txt").read_text(encoding="utf-8")
+            running = process.poll() is None
+        finally:
+            process.kill()
+            process.wait()
+    assert first.startswith("Three mails, simulated, so that the true mean of each is known.")
+    assert running
+    assert not (tmp_path / "demo" / "mails.csv").exists()  # before any work
+
+
+def test_it_tells_its_parts_in_order(ran):
+    parts = [line for line in ran.lines if not line.startswith("    ")]
+    assert [line[:4] for line in parts] == ["1/3 ", "2/3 ", "3/3 ", "Draw"]
+    assert sum(line.startswith("    ") for line in ran.lines) == 10
+
+
+def test_the_next_commands_work(ran):
+    assert len(ran.demo.commands) == 3
+    printed = []
+    for _, command in ran.demo.commands:
+        program, *arguments = shlex.split(command)
+        assert program == "truant"
+        result = run(*arguments)
+        assert result.exit_code == 0, result.output
+        printed.append(result.stdout)
+    analysis, plan, status = printed
+    assert "'story' is the clear winner" in analysis
+    assert "Follow up 60 of" in plan
+    assert "700 decisions: 0 pending" in status  # their windows are over by now
+    assert {"analysis.html", "follow-up.csv"} <= {path.name for path in ran.demo.folder.iterdir()}
+
+
+def test_it_runs_again_in_its_folder(ran):
+    folder = ran.demo.folder
+    before = (folder / "mails.csv").read_bytes()
+    result = run("demo", "--out", folder)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert [line for line in lines if line in ran.lines] == ran.lines  # the same figures, from the same seeds
+    assert str(folder / "index.html") in result.stdout
+    after_next = lines[lines.index("Next:") + 1 :]
+    assert [line.strip() for line in after_next[1::2]] == [command for _, command in ran.demo.commands]
+    assert (folder / "mails.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("called", "on_path", "program"),
+    [
+        ("bin/truant", True, "truant"),
+        ("bin/truant", False, os.path.join("bin", "truant")),
+        ("lib/truant/__main__.py", False, "python -m truant"),
+        ("lib/pytest/__main__.py", False, "truant"),
+    ],
+)
+def test_next_commands_are_called_as_this_one_was(tmp_path, monkeypatch, called, on_path, program):
+    file = tmp_path / called
+    file.parent.mkdir(parents=True)
+    file.write_text("#!/bin/sh\n")
+    file.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(file.parent) if on_path else str(tmp_path))
+    monkeypatch.setattr(sys, "argv", [called])
+    assert _program() == program
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda path: path.write_text("mine"), "it is a file"),
+        (lambda path: (path.mkdir(), (path / "mine.txt").write_text("mine")), "it holds 'mine.txt'"),
+        (
+            lambda path: (path.mkdir(), (path / ".truant").write_text("truant sweep\n")),
+            "it holds something else than a demo (.truant says 'truant sweep')",
+        ),
+    ],
+)
+def test_other_content_is_refused_and_left_as_it_is(tmp_path, make, reason):
+    make(tmp_path / "out")
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    result = run("demo", "--out", tmp_path / "out", "--json")
+    assert result.exit_code == 2
+    assert not result.stdout
+    problem = json.loads(result.stderr.splitlines()[-1])
+    assert reason in problem["detail"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before

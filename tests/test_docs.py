@@ -49,27 +49,48 @@ def test_python_examples(page, capsys):
     assert text.count("```text") == sum(bool(shown) for _, shown in found)
 
 
-def test_command_line_examples(tmp_path):
-    lines = [line for block in blocks(ROOT / "README.md", "sh") for line in block.splitlines()]
-    commands = [line for line in lines if line.startswith("truant ")]
-    assert len(commands) >= 3
-    for command in commands:
-        result = CliRunner().invoke(cli, shlex.split(command)[1:])
-        assert result.exit_code == 0, result.output
-        assert result.output
-    assert "<svg" in (tmp_path / "regret.svg").read_text(encoding="utf-8")
+# run at full size they take minutes; their options are read, and tests of their own run them in small
+TOO_LONG = {
+    "truant reproduce",
+    "truant reproduce --quick",
+    "truant reproduce --figure mnar --runs 200",
+    "truant sweep study.toml --backend ray",
+}
 
 
-def test_commands_of_live_experiments(monkeypatch, tmp_path):
-    """In the order of the guide, on one store."""
+def commands_of(page: Path) -> list[list[str]]:
+    """The truant commands of a page, as a shell would read them."""
+    lines = "".join(blocks(page, "sh")).replace("\\\n", " ").splitlines()
+    return [words for line in lines if (words := shlex.split(line, comments=True))[:1] == ["truant"]]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands_of(page)], ids=lambda page: page.name)
+def test_commands(page, monkeypatch, tmp_path):
+    """In the order of the page, in one folder and on one store; files that a page names are there."""
     monkeypatch.setenv("TRUANT_STORE", f"sqlite:///{tmp_path / 'commands.db'}")
-    lines = [line for block in blocks(ROOT / "docs" / "live.md", "sh") for line in block.splitlines()]
-    commands = [line for line in lines if line.startswith("truant ")]
-    assert len(commands) >= 20
-    for command in commands:
-        result = CliRunner().invoke(cli, shlex.split(command)[1:])
-        assert result.exit_code == 0, f"{command}: {result.output}"
+    (tmp_path / "study.toml").write_text(
+        'runs = 2\nhorizon = 100\npolicies = ["mcar-ucb", "naive-ucb"]\n[[worlds]]\nname = "mcar"\n',
+        encoding="utf-8",
+    )
+    collected_by_a_policy(tmp_path / "log.csv")
+    for command in commands_of(page):
+        if " ".join(command) in TOO_LONG:
+            cli.make_context("truant", command[1:]).command.get_command(None, command[1]).make_context(
+                command[1], command[2:]
+            )
+            continue
+        result = CliRunner().invoke(cli, command[1:])
+        assert result.exit_code == 0, f"{' '.join(command)}: {result.output}"
         assert result.output
+
+
+def collected_by_a_policy(path: Path) -> None:
+    """A log as the page on logs that a policy collected has it."""
+    rows = ["arm,opened,spent"]
+    for i in range(600):
+        arm, opened = ("new" if i % 3 else "old"), i % 2
+        rows.append(f"{arm},{opened},{'' if i % 5 == 0 else (i * 7) % 10 / 10 + opened + (arm == 'new')}")
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
 def test_studies_in_the_docs_are_sound():

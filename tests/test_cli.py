@@ -170,7 +170,7 @@ def test_usage_errors_point_to_help():
     [
         ("--chart", "chart.jpg", "must end in .png, .svg or .html"),
         ("--chart", "none/chart.png", "does not exist; make it first."),
-        ("--out", "runs.csv", "must end in .parquet"),
+        ("--out", "runs.txt", "must end in .csv or .parquet"),
         ("--out", "none/runs.parquet", "does not exist; make it first."),
     ],
 )

@@ -70,3 +70,44 @@ def test_examples_can_be_typed(name):
         assert (program, command) == ("truant", name)
         COMMANDS[name].make_context(name, arguments)  # raises for what it does not take
         assert f"  {example}\n" in help_of(name)  # in a line of its own
+
+
+OTHER_OUTPUTS = {"sweep", "reproduce", "backup", "demo"}  # folders, and the file of a store
+
+
+def option_of(name, option):
+    return next((one for one in COMMANDS[name].params if option in one.opts), None)
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if option_of(name, "--out")])
+def test_every_table_has_the_same_endings(name):
+    if name not in OTHER_OUTPUTS:
+        assert option_of(name, "--out").help.endswith(": .csv or .parquet.")
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if option_of(name, "--html")])
+def test_every_page_has_the_same_ending(name):
+    assert option_of(name, "--html").help.endswith(": .html.")
+
+
+REQUIRED = {
+    "simulate": ["--world", "mar"],
+    "rehearse": ["--world", "mar"],
+    "analyze": ["rows.csv", "--arm", "a", "--outcome", "y"],
+    "plan": ["rows.csv", "--arm", "a", "--outcome", "y"],
+    "follow-up": ["mails"],
+    "status": ["mails"],
+}
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+@pytest.mark.parametrize(
+    ("option", "file", "endings"),
+    [("--out", "rows.xlsx", ".csv or .parquet"), ("--html", "page.pdf", ".html")],
+)
+def test_every_command_refuses_other_endings_alike(name, option, file, endings):
+    if option_of(name, option) is None:
+        return
+    result = CliRunner().invoke(cli, [name, *REQUIRED[name], option, file])
+    assert result.exit_code == 2
+    assert result.stderr == f"The file name must end in {endings}, got '{file}'.\n"

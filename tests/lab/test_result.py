@@ -1,5 +1,6 @@
 """Results from made-up arrays: every figure is checked against numpy, every file against what was saved."""
 
+import csv
 import io
 import json
 
@@ -226,9 +227,24 @@ def test_damaged_metadata_are_refused(tmp_path, changed):
         Simulation.load(path)
 
 
+def test_a_csv_file_has_the_final_figures_and_is_not_loaded(tmp_path):
+    simulation = made_up()
+    path = simulation.save(tmp_path / "runs.csv")
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["policy"], int(row["run"])) for row in rows] == [
+        (policy, run) for policy in simulation.policies for run in range(simulation.runs)
+    ]
+    assert [float(row["regret"]) for row in rows] == simulation.final.ravel().tolist()
+    for arm in range(simulation.means.shape[1]):
+        assert [int(row[f"pulls_{arm}"]) for row in rows] == simulation.pulls[:, :, arm].ravel().tolist()
+    with pytest.raises(InvalidValue, match=r"a \.csv file has the final figures only; save .* as \.parquet"):
+        Simulation.load(path)
+
+
 def test_a_path_that_cannot_be_written_is_refused(tmp_path):
-    with pytest.raises(InvalidValue, match=r"must end in \.parquet, got"):
-        made_up().save(tmp_path / "runs.csv")
+    with pytest.raises(InvalidValue, match=r"must end in \.csv or \.parquet, got"):
+        made_up().save(tmp_path / "runs.txt")
     with pytest.raises(InvalidValue, match="does not exist"):
         made_up().save(tmp_path / "none" / "runs.parquet")
 

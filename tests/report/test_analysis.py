@@ -222,7 +222,7 @@ def test_saved_whole_and_of_sane_size(tmp_path, analysis):
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
     assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert path.stat().st_size < 1_500_000
-    with pytest.raises(InvalidValue, match=r"must end in \.html or \.htm"):
+    with pytest.raises(InvalidValue, match=r"must end in \.html, got"):
         save_page(analysis, tmp_path / "page.pdf", title="A trial")
 
 

@@ -215,10 +215,9 @@ def analyze(
     The means are estimated under each assumption about why outcomes are missing. DATA is a CSV or Parquet file (or a
     quoted pattern such as 'logs/*.csv'), or the URL of a database table.
     """
-    from truant.files import check_outputs
+    from truant.files import PAGES, TABLES, check_outputs
     from truant.logs.analyze import analyze as run
     from truant.logs.inputs import inputs_of
-    from truant.logs.log_analysis import PAGES, TABLES
 
     check_outputs([(html, PAGES), (out, TABLES)], inputs_of(data))
     result = run(

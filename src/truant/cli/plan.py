@@ -140,9 +140,8 @@ def plan(
     Says how many follow-ups are needed to find the best arm, and lists as many rows, drawn at random. DATA is a CSV or
     Parquet file (or a quoted pattern such as 'logs/*.csv'), or the URL of a database table.
     """
-    from truant.files import check_outputs
+    from truant.files import PAGES, TABLES, check_outputs
     from truant.logs.inputs import inputs_of
-    from truant.logs.log_analysis import PAGES, TABLES
     from truant.logs.plan import plan as run
 
     check_outputs([(html, PAGES), (out, TABLES)], inputs_of(data))

@@ -143,12 +143,12 @@ def rehearse(
     table shows regret, coverage of the intervals, how often an arm is called the winner although all are equal, and the
     day on which learning starts.
     """
-    from truant.files import check_outputs, named_files
+    from truant.files import PAGES, TABLES, check_outputs, named_files
     from truant.spec import Spec, parse_parameters
 
     place = Spec.parse(world, **parse_parameters(parameters))
     check_outputs(
-        [(html, (".html", ".htm")), (out, (".csv", ".parquet"))], named_files(place.parameters.values())
+        [(html, PAGES), (out, TABLES)], named_files(place.parameters.values())
     )
     from truant.live.rehearse import rehearse as run
 

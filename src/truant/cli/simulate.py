@@ -117,7 +117,7 @@ def _complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) 
     help="Write a chart of the regret: .png, .svg or .html (interactive).",
 )
 @click.option("--log", is_flag=True, help="Use a logarithmic axis for the regret in the chart.")
-@click.option("--out", type=click.Path(path_type=str), help="Write all runs to a .parquet file.")
+@click.option("--out", type=click.Path(path_type=str), help="Write all runs: .csv or .parquet.")
 @as_json
 def simulate(
     world: str,

@@ -14,10 +14,11 @@ from truant.files.inputs import absolute, input_of, same_file
 from truant.text import quoted
 
 CHARTS = (".png", ".svg", ".html")
-TABLES = (".parquet",)
+TABLES = (".csv", ".parquet")
+PAGES = (".html",)
 
 # what files of a kind need beyond a light installation: extra, subject of the sentence, modules
-_NEEDED = {".parquet": ("logs", "Parquet files", "pyarrow")}
+_NEEDED: dict[str, tuple[str, ...]] = {".parquet": ("logs", "Parquet files", "pyarrow")}
 _NEEDED |= dict.fromkeys((".png", ".svg", ".html"), ("charts", "Charts and pages"))
 
 _KINDS = {
@@ -64,7 +65,7 @@ def output_path(path: str | os.PathLike[str], suffixes: Sequence[str], inputs: I
     try:
         fits = "\0" not in name and len(os.fsencode(target.name)) <= 255
     except UnicodeEncodeError:
-        raise InvalidValue(f"{quoted(name)} cannot be a file name: it has half of a character.") from None
+        raise InvalidValue(f"{quoted(name)} cannot be a file name: it contains half of a surrogate pair.") from None
     if not fits:
         raise InvalidValue(f"{name[:60]!r} cannot be a file name: it is too long, or has a NUL character.")
     if target.suffix.lower() not in suffixes:

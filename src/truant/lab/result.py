@@ -15,12 +15,15 @@ import numpy.typing as npt
 from truant.documents import document
 from truant.errors import InvalidValue
 from truant.extras import require
+from truant.files import TABLES, output_path
+from truant.lab.final_columns import final_columns
 from truant.play.regret import paired_difference, standard_deviation, summarize_regret
 from truant.policies.follow_up_rules import FollowUps
 from truant.setting import LARGEST, FloatArray, IntArray, as_numbers, finite, switch, whole_number
 from truant.tables.arrow import make_table
 from truant.tables.rows import plain_rows
 from truant.tables.show import html_table, text_table
+from truant.tables.write import write_table
 from truant.text import quoted, visible
 from truant.worlds.world import EQUAL, losses
 
@@ -287,15 +290,21 @@ class Simulation:
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write everything to one Parquet file, a row per policy and run; whole or not at all."""
+        """Write a row for each policy and run to a .csv or .parquet file, whole or not at all.
+
+        A .parquet file holds everything and can be loaded again; a .csv file holds the final figures of each run.
+        """
+        target = output_path(path, TABLES, self.inputs)
+        if target.suffix.lower() == ".csv":
+            return write_table(final_columns(self), target, "simulation-runs")
         require("logs", "Saved simulations", "pyarrow")
         from truant.lab.store import save
 
-        return save(self, path)
+        return save(self, target)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Simulation:
-        """Read what `save` wrote."""
+        """Read the .parquet file that `save` wrote."""
         require("logs", "Saved simulations", "pyarrow")
         from truant.lab.store import load
 

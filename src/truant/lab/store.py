@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from truant.documents import METADATA, own_fields, parquet_metadata
 from truant.errors import InvalidValue
-from truant.files import TABLES, output_path, written_whole
+from truant.files import written_whole
 from truant.lab.result import Simulation
 from truant.policies.follow_up_rules import FollowUps
 from truant.setting import FloatArray, IntArray, switch, whole_number
@@ -25,9 +25,8 @@ _SHARED = ("world", "parameters", "horizon", "delay", "minimize", "seed", "polic
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, RecursionError)
 
 
-def save(simulation: Simulation, path: str | os.PathLike[str]) -> Path:
+def save(simulation: Simulation, target: Path) -> Path:
     """Write a simulation to a .parquet file, whole or not at all."""
-    target = output_path(path, TABLES, simulation.inputs)
     policies, runs = len(simulation.policies), simulation.runs
     shared = {name: getattr(simulation, name) for name in _SHARED}
     shared["rounds"] = simulation.rounds.tolist()
@@ -56,6 +55,10 @@ def load(path: str | os.PathLike[str]) -> Simulation:
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
         raise InvalidValue(f"A file name is needed, got {quoted(path)}.")
     name = os.fspath(path)
+    if name.lower().endswith(".csv"):
+        raise InvalidValue(
+            f"Cannot load {name!r}: a .csv file has the final figures only; save the simulation as .parquet to load it."
+        )
     try:
         if not Path(path).is_file():
             raise InvalidValue(f"There is no file {name!r}.")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from truant.errors import Conflict, InvalidValue, TruantError, unknown
 from truant.extras import require
-from truant.files import output_path, written_whole
+from truant.files import TABLES, output_path, written_whole
 from truant.live.asking import HALF_TAG
 from truant.live.configuration import Configuration, plain_number
 from truant.live.decision import TAG_BITS, Row, decoded
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from truant.live.experiment import Experiment
 
-ENDINGS = (".csv", ".parquet")
 CHUNK = 20_000
 IMPORTED = (
     *("key", "arm", "probability", "asked", "mediator", "outcome", "late_outcome"),
@@ -60,7 +59,7 @@ def export(experiment: Experiment, path: str | os.PathLike[str], every: bool = F
     """Write the settled decisions, or all of them, as .csv or .parquet."""
     from truant.tables.write import write_csv_rows, write_parquet
 
-    target = output_path(path, ENDINGS)
+    target = output_path(path, TABLES)
     if target.suffix.lower() == ".csv":
 
         def write(transaction: Transaction) -> None:
@@ -147,7 +146,7 @@ def import_rows(
     if not isinstance(data, str | os.PathLike):
         raise InvalidValue(f"Decisions are imported from a .csv or .parquet file, got {quoted(data)}.")
     path = Path(data)
-    if path.suffix.lower() not in ENDINGS:
+    if path.suffix.lower() not in TABLES:
         raise InvalidValue(
             f"Decisions are imported from a .csv or .parquet file, got {quoted(os.fspath(data))}."
         )
@@ -175,7 +174,9 @@ def import_rows(
         known = decision_statements.known_keys(transaction, head.id, keys)
         if known or len(set(keys)) < len(keys):
             count = len(known) or len(keys) - len(set(keys))
-            raise Conflict(f"{count:,} keys of {named(path.name)} have a decision already, or occur twice.")
+            raise Conflict(
+                f"{count:,} keys of {named(path.name)} have a decision already, or occur twice; remove these rows."
+            )
         decision_statements.insert_imported(transaction, head.id, rows)
         body = {"file": path.name, "sha256": digest, "rows": len(rows)}
         at = max(now, head.clock)
@@ -201,7 +202,7 @@ def _refuse_own_decisions(experiment: Experiment, path: Path, lines: Sequence[Ma
 
     if experiment.store.read(query):
         raise Conflict(
-            f"{named(path.name)} holds decisions of this experiment already; importing counts them twice."
+            f"{named(path.name)} holds decisions of this experiment already; importing would count them twice."
         )
 
 
@@ -284,7 +285,7 @@ def _checked_row(
     late = _outcome("late_outcome", line, configuration)
     followed_up = _flag("followed_up", line)
     if followed_up and deadline + configuration.grace > now:
-        raise InvalidValue("followed_up is of decisions whose window is over.")
+        raise InvalidValue("followed_up can be given only for decisions whose window is over.")
     answer, value = (value, None) if followed_up else (None, value)
     key = None if line.get("key") is None else experiment.hashed_key(line["key"])
     tag = experiment.rng.getrandbits(TAG_BITS) - HALF_TAG

@@ -14,9 +14,9 @@ from truant.analysis import Labels
 from truant.analysis.follow_up_picks import FollowUpPicks, pick_follow_ups
 from truant.documents import document
 from truant.errors import InvalidValue
-from truant.files import output_path, written_whole
+from truant.files import TABLES, output_path
 from truant.live import counting
-from truant.live.exchange import ENDINGS, mediator_name
+from truant.live.exchange import mediator_name
 from truant.live.settle import configuration_of
 from truant.live.store import Transaction, decision_statements, statements
 from truant.live.times import shown
@@ -76,15 +76,9 @@ class FollowUpList:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the list as .csv or .parquet."""
-        from truant.tables.write import write_csv, write_parquet
+        from truant.tables.write import write_table
 
-        target = output_path(path, ENDINGS)
-        with written_whole(target) as temporary:
-            if target.suffix.lower() == ".csv":
-                write_csv(self._columns(), temporary)
-            else:
-                write_parquet(self._columns(), temporary, "follow-up-rows", 1)
-        return target
+        return write_table(self._columns(), output_path(path, TABLES), "follow-up-rows")
 
 
 def pick(experiment: Experiment, n: int | None, budget: int | None, actor: str | None = None) -> FollowUpList:

@@ -13,14 +13,14 @@ import numpy as np
 
 from truant.documents import document
 from truant.extras import is_installed
-from truant.files import output_path, written_whole
+from truant.files import TABLES, output_path
 from truant.live import rehearsal_words as words
 from truant.live.rehearsal_plan import Variant
 from truant.live.rehearsal_run import RunFigures
 from truant.live.rehearsal_words import RehearsalRow
 from truant.setting import FloatArray
 from truant.tables.arrow import make_table
-from truant.tables.write import write_csv, write_parquet
+from truant.tables.write import write_table
 from truant.text import visible
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from truant.terminal.rehearsal import RehearsalDisplay
 
-FILES = (".csv", ".parquet")  # of `save`
 Runs = Mapping[tuple[Variant, bool], Sequence[RunFigures]]
 
 
@@ -124,14 +123,8 @@ class Rehearsal:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write a row for each run to a .csv or .parquet file, whole or not at all."""
-        target = output_path(path, FILES)
-        table = self._runs()
-        with written_whole(target) as temporary:
-            if target.suffix.lower() == ".csv":
-                write_csv(table, temporary)
-            else:
-                write_parquet(table, temporary, "rehearsal-runs", 1, self.about)
-        return target
+        target = output_path(path, TABLES)
+        return write_table(self._runs(), target, "rehearsal-runs", fields=self.about)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write a page with the verdict, the table and the charts to an .html file."""

@@ -13,9 +13,9 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from truant.analysis.words import chances_sentence
 from truant.documents import document
 from truant.extras import is_installed
-from truant.files import output_path
+from truant.files import PAGES, output_path
 from truant.logs.log import Log
-from truant.logs.log_analysis import PAGES, LogAnalysis, about_sentences, save_table
+from truant.logs.log_analysis import LogAnalysis, about_sentences, save_table
 from truant.text import named
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from truant.analysis import Analysis
 from truant.analysis.collection_words import collection_sentences, value_sentences
 from truant.analysis.words import direction_sentence, settling_sentences, verdict_sentence
 from truant.extras import is_installed
-from truant.files import output_path, written_whole
-from truant.tables.write import write_csv, write_parquet
+from truant.files import PAGES, TABLES, output_path
+from truant.tables.write import write_table
 from truant.text import named
 
 if TYPE_CHECKING:
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from truant.logs.cut_outcome import CutOutcome
     from truant.logs.log import Log
     from truant.setting import Setting
-
-TABLES = (".csv", ".parquet")
-PAGES = (".html",)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -290,10 +287,4 @@ def save_table(
     table: pa.Table, path: str | os.PathLike[str], kind: str, inputs: tuple[str, ...] = ()
 ) -> Path:
     """Write a table as .csv or .parquet, whole or not at all; refused if it is one of the inputs."""
-    target = output_path(path, TABLES, inputs)
-    with written_whole(target) as temporary:
-        if target.suffix.lower() == ".csv":
-            write_csv(table, temporary)
-        else:
-            write_parquet(table, temporary, kind, 1)
-    return target
+    return write_table(table, output_path(path, TABLES, inputs), kind)

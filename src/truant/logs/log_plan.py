@@ -16,8 +16,8 @@ from truant.analysis.follow_up_plan import FollowUpPlan, PlanPoint
 from truant.analysis.plan_words import plan_notes, plan_sentence
 from truant.documents import document
 from truant.extras import is_installed
-from truant.files import output_path
-from truant.logs.log_analysis import PAGES, save_table
+from truant.files import PAGES, output_path
+from truant.logs.log_analysis import save_table
 from truant.logs.plan_rows import MissingRows, drawn
 from truant.text import named
 

@@ -24,7 +24,7 @@ from truant.analysis.words import (
     settling_sentences,
     verdict_sentence,
 )
-from truant.files import output_path
+from truant.files import PAGES, output_path
 from truant.report.analysis_charts import (
     course_page_charts,
     estimates_page_chart,
@@ -38,7 +38,7 @@ from truant.report.analysis_tables import (
     tests_table,
     values_table,
 )
-from truant.report.document import PAGES, PageChart, fragment, rendered, write_page
+from truant.report.document import PageChart, fragment, rendered, write_page
 from truant.report.graphs import assumption_graphs
 
 SHOWN = 3  # warnings of one kind before the others are folded away

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from truant.analysis import Analysis
 from truant.analysis.words import chances_sentence, group_rows
-from truant.files import output_path
+from truant.files import PAGES, output_path
 from truant.report.analysis import heading, methods_context, shown_analysis
-from truant.report.document import PAGES, Cell, Table, fragment, rendered, write_page
+from truant.report.document import Cell, Table, fragment, rendered, write_page
 
 LeftOut = Sequence[tuple[str, int, str]]  # value, rows, reason
 

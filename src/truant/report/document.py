@@ -14,13 +14,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from truant.charts.style import DARK, ForScript
-from truant.files import output_path, written_whole
+from truant.files import PAGES, output_path, written_whole
 from truant.text import visible
 
 if TYPE_CHECKING:
     import altair as alt
-
-PAGES = (".html", ".htm")
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ import pyarrow as pa
 from truant.analysis import Analysis
 from truant.charts.live import arrivals_chart
 from truant.charts.over_time import course_chart
-from truant.files import output_path
+from truant.files import PAGES, output_path
 from truant.report.analysis import heading, methods_context, shown_analysis
-from truant.report.document import PAGES, PageChart, Table, rendered, spec_of, write_page
+from truant.report.document import PageChart, Table, rendered, spec_of, write_page
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _allocation_chart(running: Running) -> PageChart:
         spec_of(chart),
         "Line chart of the probability of each arm over time.",
         "Probability of each arm in a new decision",
-        "Shares change when windows close; until the first one does, they stay as they were.",
+        "Shares change when windows close, and not before the first one does.",
     )
 
 
@@ -97,5 +97,6 @@ def _arrivals_chart(running: Running) -> PageChart:
         spec_of(arrivals_chart(running.arrivals, width="container")),
         f"Bar chart of when outcomes arrive in their window; {last:.1%} come in its last tenth.",
         "When outcomes arrive",
-        f"{last:.1%} of the outcomes arrive in the last tenth of the window. Where this is much, more come too late.",
+        f"{last:.1%} of the outcomes arrive in the last tenth of the window. A large share means that "
+        "more outcomes may come too late.",
     )

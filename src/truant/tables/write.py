@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from truant.documents import parquet_metadata
 from truant.extras import require
+from truant.files import written_whole
 from truant.tables.labels import PLAIN_NUMBER
 from truant.tables.rows import names_and_rows
 
@@ -28,6 +29,22 @@ _FORMULA = (
 
 
 _SPLITS = re.compile(r'[,;|\t\r\n"]')
+
+
+def write_table(
+    table: pyarrow.Table | Mapping[str, Any],
+    target: Path,
+    kind: str,
+    schema: int = 1,
+    fields: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write a table as .csv or .parquet, whole or not at all; a Parquet file says its schema, and holds `fields`."""
+    with written_whole(target) as temporary:
+        if target.suffix.lower() == ".csv":
+            write_csv(table, temporary)
+        else:
+            write_parquet(table, temporary, kind, schema, fields)
+    return target
 
 
 def write_csv(table: pyarrow.Table | Mapping[str, Any], path: Path) -> None:

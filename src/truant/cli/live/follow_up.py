@@ -34,9 +34,9 @@ def follow_up(
     --followed-up`; or fill in a column outcome in the file of --out and tell it with --csv and --followed-up. The word
     missing says that a follow-up did not obtain the outcome.
     """
-    from truant.files import check_outputs
+    from truant.files import TABLES, check_outputs
 
-    check_outputs([(out, (".csv", ".parquet"))])
+    check_outputs([(out, TABLES)])
     with opened(name, store) as experiment:
         found = experiment.follow_up(n, budget=budget, actor=actor)
     path = wrote(found.save(out)) if out else None

@@ -23,9 +23,9 @@ def status(name: str, html: str | None, calibrate: bool | None, store: str | Non
 
     Decisions whose window is over are counted first. The page of --html also has charts.
     """
-    from truant.files import check_outputs
+    from truant.files import PAGES, check_outputs
 
-    check_outputs([(html, (".html",))])
+    check_outputs([(html, PAGES)])
     with opened(name, store) as experiment:
         found = experiment.status(calibrate=calibrate)
         page = wrote(found.report(html)) if html else None

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 from jsonschema import Draft202012Validator
-from research.reference import python_names
+from research.reference import json_documents, python_names
 from research.reference.anchors import COMMAND, anchor
 from research.reference.docstrings import parameters, summary
 from research.reference.members import attributes, methods
@@ -130,6 +130,11 @@ def test_schemas_are_sound_and_describe_every_field(file):
     assert all(
         "type" in one or {"$ref", "const"} & set(one) or path.endswith(".*") for path, one in found.items()
     )
+
+
+def test_every_schema_has_its_place():
+    listed = [kind for _, kinds in json_documents.ORDER for kind in kinds]
+    assert sorted(listed) == sorted(re.sub(r"(-\d+)?\.json$", "", file) for file in schemas())
 
 
 def test_every_document_is_made_by_a_command_that_exists():

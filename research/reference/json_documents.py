@@ -12,6 +12,7 @@ from research.reference.schemas import PROBLEM, Field, fields, schemas
 
 LONG = 30  # fields, above which each object has a table of its own
 ORDER = (
+    ("Start here", ("demo", "which")),
     (
         "Analysis of tables",
         ("analysis", "analysis-by", "plan", "analysis-table", "analysis-by-table", "plan-rows"),
@@ -43,7 +44,7 @@ ORDER = (
             *("rehearsal", "rehearsal-runs"),
         ),
     ),
-    ("Listings", ("worlds", "policies", "assumptions", "indices", "which")),
+    ("Listings", ("worlds", "policies", "assumptions", "indices")),
     ("Errors", ("problem",)),
 )
 _PLURAL = re.compile(r"^(string|number|integer|boolean|object|list|time)\b")

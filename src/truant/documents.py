@@ -3,7 +3,7 @@
 Each has two fields more than its own: `schema`, such as "truant/simulation/1" (kind and number), and `truant`, the
 version that wrote it. Within one number fields are only added; removing one, or changing what one means, raises the
 number. This holds for what commands print with --json, for `summary()`, for summary.json files and for the metadata
-of Parquet files. Problem details (RFC 9457) have a form of their own.
+of Parquet files. docs/schemas describes the fields of each. Problem details (RFC 9457) have a form of their own.
 """
 
 from __future__ import annotations

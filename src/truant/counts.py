@@ -34,7 +34,7 @@ from truant.setting import (
     is_number,
     needed_setting,
 )
-from truant.text import quoted
+from truant.text import counted, quoted
 
 PULLS, OBSERVED, SUM, SQUARES, CUBES = range(5)  # columns of the real layout
 COLUMNS = 5
@@ -132,6 +132,12 @@ class Counts:
                 raise InvalidValue(
                     f"followed_up must have the shape of the table, {self.table.shape}, got {self.followed_up.shape}."
                 )
+
+    def __repr__(self) -> str:
+        arms, levels = counted(len(self.table), "arm"), counted(self.table.shape[1] - 1, "mediator level")
+        asked = "" if self.followed_up is None else f", {counted(int(self.follow_ups.sum()), 'follow-up')}"
+        pulls, observed = int(self.pulls.sum()), int(self.observed.sum())
+        return f"<Counts: {arms}, {levels}, {counted(pulls, 'pull')}, {observed:,} observed{asked}>"
 
     @classmethod
     def empty(cls, setting: Setting) -> Counts:

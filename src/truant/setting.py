@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -82,6 +82,21 @@ class Setting:
             "mediator_probabilities": _mediator_table(self.mediator_probabilities, (arms, mediators)),
             "condition_numbers": _two_per_arm(self.condition_numbers, arms),
         }
+
+    def __repr__(self) -> str:
+        """What was set, with the shapes of arrays in place of their numbers."""
+        usual = {field.name: field.default for field in fields(self)} | {"scale": (self.high - self.low) / 2}
+        if self.levels is not None:
+            usual |= {"low": self.levels[0], "high": self.levels[-1]}
+        shown = {name: value for name, value in vars(self).items() if value is not usual[name]}
+        texts = [
+            f"{name}=<array {value.shape[0]} x {value.shape[1]}>"
+            if isinstance(value, np.ndarray)
+            else f"{name}={quoted(value)}"
+            for name, value in shown.items()
+            if isinstance(value, np.ndarray) or value != usual[name]
+        ]
+        return f"Setting({', '.join(texts)})"
 
     @property
     def centre(self) -> float:

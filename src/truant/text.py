@@ -21,6 +21,11 @@ def visible(text: str) -> str:
     )
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, as in "1 arm" or "10,000 decisions"."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def label(text: object, most: int = MOST_SHOWN) -> str:
     """A label as a table in the terminal shows it: visible, and cut in the middle if it is very long."""
     shown = visible(str(text))

@@ -145,7 +145,8 @@ class Rehearsal:
     def __str__(self) -> str:
         from truant.tables.show import text_table
 
-        return visible(f"{words.title(self.about)}\n{text_table(self._columns())}\n{self.verdict}")
+        lines = [words.title(self.about), *text_table(self._columns()).splitlines(), self.verdict]
+        return "\n".join(map(visible, lines))
 
     __repr__ = __str__
 

@@ -17,6 +17,7 @@ from truant.analysis.words import verdict_sentence
 from truant.documents import document
 from truant.live.course import AllocationPoint
 from truant.live.status_words import status_sentences
+from truant.text import counted, named
 
 if TYPE_CHECKING:
     pass
@@ -130,6 +131,11 @@ class Status:
         from truant.terminal.live import StatusDisplay
 
         yield StatusDisplay(self)
+
+    def __repr__(self) -> str:
+        decisions = counted(self.decisions, "decision")
+        counts = f"{self.pending:,} pending, {self.observed:,} observed"
+        return f"<Status of {named(self.experiment)} ({self.status}): {decisions}, {counts}; {self.verdict}>"
 
     def __str__(self) -> str:
         console = Console(width=200, no_color=True)

@@ -45,6 +45,9 @@ class ManualClock:
         """The time, in microseconds."""
         return self._now
 
+    def __repr__(self) -> str:
+        return f"<ManualClock {shown(self._now)}>"
+
     def advance(self, by: str | timedelta | int) -> None:
         """Move on by a duration such as "7d"; a whole number is taken as microseconds."""
         self._now += by if isinstance(by, int) else duration("by", by)

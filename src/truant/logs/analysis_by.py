@@ -16,7 +16,7 @@ from truant.extras import is_installed
 from truant.files import PAGES, output_path
 from truant.logs.log import Log
 from truant.logs.log_analysis import LogAnalysis, about_sentences, save_table
-from truant.text import named
+from truant.text import counted, named
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -122,6 +122,11 @@ class AnalysisBy:
         from truant.terminal.analysis_by import ByDisplay
 
         yield ByDisplay(self._analyses(), self._reasons(), self.by, self.title, self.about)
+
+    def __repr__(self) -> str:
+        groups = counted(len(self.groups), "group")
+        left_out = f", {len(self.left_out):,} left out" if self.left_out else ""
+        return f"<analysis of {counted(self.log.rows, 'row')} by {named(self.by)}: {groups}{left_out}>"
 
     def __str__(self) -> str:
         console = Console(width=200, no_color=True)

@@ -16,7 +16,7 @@ from truant.analysis.words import direction_sentence, settling_sentences, verdic
 from truant.extras import is_installed
 from truant.files import PAGES, TABLES, output_path
 from truant.tables.write import write_table
-from truant.text import named
+from truant.text import counted, named
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -252,6 +252,9 @@ class LogAnalysis:
         from truant.terminal.analysis import AnalysisDisplay
 
         yield AnalysisDisplay(self.analysis, self.title, self.about)
+
+    def __repr__(self) -> str:
+        return f"<analysis of {counted(self.rows, 'row')}: {self.verdict_sentence}>"
 
     def __str__(self) -> str:
         console = Console(width=200, no_color=True)

@@ -14,7 +14,7 @@ from truant.policies.policy import Policy, named
 from truant.policies.scoring import ScoredArms
 from truant.setting import FloatArray, Setting, finite, needed_setting, share, whole_number
 from truant.spec import Spec
-from truant.text import quoted
+from truant.text import counted, quoted
 
 
 class Scores(NamedTuple):
@@ -55,6 +55,10 @@ class Decider:
         self._inner = setting.maximizing()
         self._curve = self.policy.curve(self._inner, self.horizon)
         self._index = self.policy.index
+
+    def __repr__(self) -> str:
+        arms = counted(self.setting.arms, "arm")
+        return f"<Decider {self.policy.name!r}: {arms}, horizon {self.horizon:,}>"
 
     @property
     def counts_pending(self) -> bool:

@@ -43,6 +43,9 @@ class Policy:
     reveals: bool = False
     summary: str = ""  # what the policy does, in one sentence
 
+    def __repr__(self) -> str:
+        return f"<Policy {self.name!r}{f': {self.summary}' if self.summary else ''}>"
+
     def estimate(self, counts: Counts, arm: int, setting: Setting) -> Estimate:
         """The arm's value under the policy's assumption."""
         needed_counts(counts).checked(setting)

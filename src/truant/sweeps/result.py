@@ -24,6 +24,7 @@ from truant.sweeps.study import Choice, Study, policy_of
 from truant.sweeps.table import Writer, parameter_columns, place_of, summary_table
 from truant.sweeps.task import Task
 from truant.sweeps.words import verdict
+from truant.text import counted
 
 if TYPE_CHECKING:
     import altair as alt
@@ -85,7 +86,7 @@ class SweepResult:
         return {chart.name: chart.chart for section in sections for chart in section}
 
     def __repr__(self) -> str:
-        return f"SweepResult of {self.study.title!r}: {len(self.rows):,} rows in {os.fspath(self.folder)!r}"
+        return f"SweepResult of {self.study.title!r}: {counted(len(self.rows), 'row')} in {os.fspath(self.folder)!r}"
 
     def _repr_html_(self) -> str:
         from truant.report.sweep import sweep_html

@@ -78,6 +78,12 @@ class DiscreteWorld(World):
         return theta
 
     @property
+    def observed_shares(self) -> FloatArray:
+        """P(O=1|a), how often an outcome is observed, shape (arms,)."""
+        shares: FloatArray = (self.joint * self.observation).sum(axis=(1, 2))
+        return shares
+
+    @property
     def missing_tables(self) -> tuple[Any, ...]:
         """P(y|m,O=0,a), with m = K for a missing mediator: alias tables of (arms x (K+1), L), and K+1."""
         hidden = self.joint * (1 - self.observation)

@@ -111,6 +111,13 @@ class RealWorld(World):
         self.tables: tuple[Any, ...] = (*self._cell_tables(), *self._outcome_tables)
 
     @property
+    def observed_shares(self) -> FloatArray:
+        """P(O=1|a), how often an outcome is observed, shape (arms,)."""
+        p, q, o = self.mediator_probabilities, self.mediator_observation, self.observation
+        shares: FloatArray = (p * (q * o[:, 1] + (1 - q) * o[:, 0])).sum(axis=1)
+        return shares
+
+    @property
     def missing_tables(self) -> tuple[Any, ...]:
         """Which mediator is behind a missing one if the outcome is missing, too; and the outcomes."""
         p, q, o = self.mediator_probabilities, self.mediator_observation, self.observation

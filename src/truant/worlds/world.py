@@ -16,6 +16,7 @@ from truant.compile import entry, hot, link
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, IntArray, Setting, whole_number
 from truant.spec import Spec
+from truant.text import counted, label, visible
 
 EQUAL = 1e-12  # arms that are equal by construction may differ in the last digit
 
@@ -55,6 +56,33 @@ class World(ABC):
     def missing_tables(self) -> tuple[Any, ...]:
         """What `draw_missing` reads."""
         return ()
+
+    @property
+    def observed_shares(self) -> FloatArray | None:
+        """P(O=1|a), how often an outcome is observed, shape (arms,); None if the world does not say."""
+        return None
+
+    def __repr__(self) -> str:
+        setting, shares = self.setting, self.observed_shares
+        outcomes = "real outcomes" if setting.levels is None else counted(setting.outcomes, "outcome level")
+        parts = [counted(setting.arms, "arm"), counted(setting.mediators, "mediator level"), outcomes]
+        if shares is not None:
+            least, most = (f"{100 * share:.3g}" for share in (shares.min(), shares.max()))
+            parts.append(
+                f"{least}% of outcomes observed" if least == most else f"{least} to {most}% observed"
+            )
+        return f"<{type(self).__name__} {visible(self.name)!r}: {', '.join(parts)}; {self._best_words()}>"
+
+    def _best_words(self) -> str:
+        """Which arm is best, and its mean."""
+        best = np.flatnonzero(self.best)
+        mean = f"{self.means[best[0]]:.4g}"
+        if len(best) == len(self.means):
+            return f"all means {mean}"
+        if len(best) > 1:
+            return f"{len(best)} best arms, mean {mean}"
+        named = label(self.arm_names[best[0]]) if self.arm_names else str(best[0])
+        return f"best arm {named}, mean {mean}" + (" (lower is better)" if self.setting.minimize else "")
 
     @property
     def gaps(self) -> FloatArray:

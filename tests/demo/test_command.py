@@ -112,3 +112,11 @@ def test_other_content_is_refused_and_left_as_it_is(tmp_path, make, reason):
     problem = json.loads(result.stderr.splitlines()[-1])
     assert reason in problem["detail"]
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
+
+
+def test_missing_extras_are_named_before_anything_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("truant.demo.run.is_installed", lambda extra: extra != "charts")
+    result = run("demo", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert result.stderr == 'The demo needs the extras logs and charts: pip install "truant[logs,charts]".\n'
+    assert not (tmp_path / "out").exists()

@@ -15,10 +15,12 @@ from truant.demo.live import NAME, STORE, LiveResult, run_experiment
 from truant.demo.table import CALLS, FOLLOWED, SEED, TABLE, TableResult, analyse_table
 from truant.demo.words import PARTS, learning_sentences, live_sentences, named_by, table_sentences
 from truant.documents import document
-from truant.extras import require
+from truant.errors import MissingExtra
+from truant.extras import is_installed
 from truant.files import locked, output_folder
 
 PAGE, PICTURE = "index.html", "picture.png"
+EXTRAS = ("logs", "charts")
 FILES = (TABLE, FOLLOWED, STORE, PAGE, PICTURE)
 
 Say = Callable[[str], None]
@@ -70,8 +72,11 @@ def run_demo(out: str | os.PathLike[str], *, say: Say, program: str = "truant") 
     program : how the command is called, in the commands to try next.
     """
     start = time.perf_counter()
-    require("logs", "Tables of the demo")
-    require("charts", "Charts of the demo")
+    if not all(map(is_installed, EXTRAS)):
+        listed = ",".join(EXTRAS)
+        raise MissingExtra(
+            f'The demo needs the extras {" and ".join(EXTRAS)}: pip install "truant[{listed}]".'
+        )
     folder = output_folder(out, "demo", FILES)
     with locked(folder, "demo"):
         table = _part(1, say, lambda: analyse_table(folder), table_sentences)
@@ -113,7 +118,7 @@ def _draw(made: Demo) -> None:
     from truant.demo.picture import save_picture
     from truant.report.document import write_page
 
-    about = f"Computed on this machine in {made.seconds:.0f} s, with fixed seeds; nothing on this page is prepared."
+    about = f"Computed on this machine in {made.seconds:.0f} s, with fixed seeds."
     write_page(demo_page(made.table, made.learning, made.live, made.commands, about), made.page)
     save_picture(made.table, made.learning, made.folder / PICTURE)
 

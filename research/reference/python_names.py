@@ -192,4 +192,4 @@ def _returns(function: Any) -> str:
 
 
 def _code(text: str) -> str:
-    return f"```py\n{text}\n```"
+    return f"```\n{text}\n```"

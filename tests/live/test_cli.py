@@ -48,7 +48,7 @@ def test_create_says_what_was_made_and_when_it_can_learn():
     assert shown["policy"] == "mar-ucb"
     assert shown["horizon"] == "50,000"
     assert shown["split"] == "0.25, 0.75"
-    assert lines[-1].startswith("No outcome can settle before ")
+    assert lines[-1].startswith("No window closes before ")
     assert "shares stay fixed until" in lines[-1]
     event = events()[0]
     assert (event["kind"], event["actor"], event["why"]) == ("created", "tester", "a try")
@@ -242,7 +242,7 @@ def test_arms_come_and_go(mail):
         (["tell", "mail", "nosuch", "--outcome", "1"], "There is no decision with the id 'nosuch'"),
         (["tell", "mail", "--outcome", "1"], "Say which decision with its id, or with the key"),
         (["tell", "mail", "--key", "k", "--outcome", "1"], "There is no decision with the key 'k'"),
-        (["tell", "mail", "--key", "k"], "Tell a mediator, an outcome or both"),
+        (["tell", "mail", "--key", "k"], "give mediator, outcome or both"),
         (["tell", "mail", "--key", "k", "--outcome", "7"], "one of the levels 0, 1, got 7.0."),
         (
             ["tell", "mail", "--key", "k", "--outcome", "nan"],

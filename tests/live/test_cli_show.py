@@ -34,7 +34,7 @@ def test_status_closes_windows_and_shows_the_arms(mail, in_a_folder):  # noqa: F
             str(arm[name]) for name in ("asked", "pending", "settled", "observed", "missing")
         ]
     assert found["verdict"] in result.stdout
-    assert "Settled decisions under every assumption; 95% intervals" in lines
+    assert "Settled decisions (window closed) under every assumption; 95% intervals" in lines
     assert lines[-1] == "Wrote page.html"
     assert "<html" in (in_a_folder / "page.html").read_text(encoding="utf-8")
 
@@ -48,7 +48,7 @@ def test_status_before_anything_is_known():
     run(*CREATE)
     found = run("status", "mail").stdout
     assert "0 decisions: 0 pending, 0 observed, 0 missing" in found
-    assert "No outcome can settle before" in found
+    assert "No window closes before" in found
     assert "under every assumption" not in found
 
 
@@ -111,14 +111,14 @@ def test_events_in_pages(mail):
 
 def test_doctor_finds_nothing_then_a_changed_outcome(mail):
     run("close-windows", "mail")
-    assert "mail: nothing differs" in run("doctor").stdout
+    assert "mail: no errors found" in run("doctor").stdout
     connection = sqlite3.connect("truant.db")
     with connection:
         connection.execute(
             "UPDATE decisions SET outcome = 1 - outcome WHERE number = 2 AND outcome IS NOT NULL"
         )
     connection.close()
-    assert "differ from a new count" in run("doctor", "mail", code=1).stdout
+    assert "differ from a recount" in run("doctor", "mail", code=1).stdout
     found = printed("doctor", code=1)
     assert found["healthy"] is False
     assert found["experiments"][0]["findings"]

@@ -404,7 +404,7 @@ def test_tells_that_are_refused(create, clock):
         ),
         (InvalidValue, "at must not be before", {"id": other.id, "outcome": 1, "at": "2026-03-02 08:54"}),
         (InvalidValue, "with its id, or with the key", {"outcome": 1}),
-        (InvalidValue, "Tell a mediator, an outcome or both", {"id": other.id}),
+        (InvalidValue, "give mediator, outcome or both", {"id": other.id}),
         (Conflict, "was not picked for follow-up", {"id": other.id, "outcome": 1, "followed_up": True}),
     ]
     for kind, words, values in refusals:

@@ -392,7 +392,7 @@ def test_what_is_wrong_is_said() -> None:
     good = row(bias=0.01, bias_se=0.01, coverage=0.95, intervals=100, false_winners=1, null_runs=20)
     assert nothing_wrong([good], 0.95)
     text = " ".join(verdict_sentences([good], 0.95))
-    assert "a winner was called in 1 of 20 runs (at most 5% promised)" in text
+    assert "a winner was named in 1 of 20 runs (nominal: at most 5%)" in text
     assert "biased" not in text
     bad = row(
         window="3d",
@@ -406,7 +406,7 @@ def test_what_is_wrong_is_said() -> None:
     )
     assert not nothing_wrong([good, bad], 0.95)
     said = " ".join(verdict_sentences([good, bad], 0.95))
-    assert "called too often with a window of 3d in 6 of 20 runs" in said
+    assert "named too often with a window of 3d in 6 of 20 runs" in said
     assert "Estimates are biased with a window of 3d by -0.2 ± 0.01." in said
     assert "less often than 95% with a window of 3d, 80%" in said
 

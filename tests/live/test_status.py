@@ -34,7 +34,7 @@ def test_nothing_is_known_yet(mails):
     assert (status.decisions, status.pending, status.settled) == (0, 0, 0)
     assert status.analysis.verdict.kind == "not-identified"
     assert status.sentences[0] == "No decision is settled yet."
-    assert "No outcome can settle before Thursday 5 March 2026, 09:00 UTC" in status.sentences[1]
+    assert "No window closes before Thursday 5 March 2026, 09:00 UTC" in status.sentences[1]
     assert json.loads(json.dumps(status.summary()))["schema"] == "truant/status/1"
     assert "mails" in str(status)
 
@@ -169,7 +169,7 @@ def test_page(mails, clock, tmp_path):
     run(mails, clock, days=12)
     page = mails.status(calibrate=False).report(tmp_path / "mails.html").read_text(encoding="utf-8")
     for text in (
-        "How it runs",
+        "State of the experiment",
         "Probability of each arm in a new decision",
         "When outcomes arrive",
         "The mean of each arm",

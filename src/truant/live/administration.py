@@ -80,7 +80,7 @@ def revise(
 
         if write_allocation(store, snapshot, row, edit):
             return after
-    raise Unavailable("The experiment changed again and again meanwhile; try again.")
+    raise Unavailable("The experiment was changed by others several times in the meantime; try again.")
 
 
 def _differences(before: Configuration, after: Configuration) -> dict[str, Any]:

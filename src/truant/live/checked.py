@@ -89,7 +89,7 @@ def configure(
     if mediator_absent is not None:
         if found.mediator_cuts:
             raise InvalidValue(
-                "mediator_absent names a level of mediator_levels; with mediator_cuts there are none."
+                "mediator_absent names a level of mediator_levels; mediator_cuts have none, so leave it out."
             )
         code = found.mediator_code(mediator_absent)
         found = found.changed(mediator_absent=None if code is None else found.mediator_levels[code])

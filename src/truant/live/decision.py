@@ -211,7 +211,7 @@ def answered(row: Row, outcome: float | None, at: int, now: int) -> tuple[dict[s
     """The fields that the answer to a follow-up changes (None: it failed), and the verdict."""
     if row.listed_at is None:
         raise Conflict(
-            f"Decision {row.id} was not picked for follow-up, so that its answer is not that of a random choice; "
+            f"Decision {row.id} was not picked for follow-up, so its answer is not from a random sample; "
             "tell it without followed_up to keep it as a late outcome."
         )
     if row.reason == WITHDRAWN:

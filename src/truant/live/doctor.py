@@ -40,19 +40,19 @@ class Diagnosis:
 
     @property
     def healthy(self) -> bool:
-        """Whether nothing differs."""
+        """Whether no error was found."""
         return not self.findings
 
     @property
     def sentence(self) -> str:
         """The result in a sentence."""
         checked = (
-            f"decisions: {self.decisions:,} ({self.settled:,} settled), tables of counts: {self.cells:,}, "
-            f"allocations made again: {self.allocations:,} ({self.unchecked:,} not)"
+            f"checked: decisions {self.decisions:,} ({self.settled:,} settled), tables of counts {self.cells:,}, "
+            f"allocations {self.allocations:,} ({self.unchecked:,} could not be recomputed)"
         )
         if self.healthy:
-            return f"{self.experiment}: nothing differs; {checked}."
-        return f"{self.experiment}: {len(self.findings)} findings; {checked}."
+            return f"{self.experiment}: no errors found; {checked}."
+        return f"{self.experiment}: {len(self.findings)} errors found; {checked}."
 
     def summary(self) -> dict[str, Any]:
         """As plain values, for JSON."""
@@ -152,12 +152,12 @@ def _wrong_states(record: _Record) -> list[str]:
         if row.state not in (PENDING, OBSERVED, MISSING):
             found.append(f"Decision {row.id} has the unknown state {row.state!r}.")
         elif counted == (row.state == PENDING):
-            found.append(f"Decision {row.id} is {row.state}, and {'is' if counted else 'is not'} counted.")
+            found.append(f"Decision {row.id} is {row.state}, but it {'is' if counted else 'is not'} counted.")
         elif counted and (row.outcome is not None) != (row.state == OBSERVED):
             found.append(f"Decision {row.id} is {row.state}, which its outcome contradicts.")
         elif counted and (row.settled or 0) > record.head.counts_version:
             found.append(
-                f"Decision {row.id} entered version {row.settled} of the counts, which is not there yet."
+                f"Decision {row.id} entered version {row.settled} of the counts, which does not exist yet."
             )
     return found
 
@@ -177,7 +177,7 @@ def _wrong_cells(record: _Record, recounted: counting.Cells, configuration: Conf
                 counting.counts_of(kept, setting).table, counting.counts_of(again, setting).table
             )
         if not same:
-            found.append(f"The {kind} counts of day {day} differ from a new count of their decisions.")
+            found.append(f"The {kind} counts of day {day} differ from a recount of their decisions.")
     return found
 
 
@@ -189,7 +189,7 @@ def _wrong_probabilities(record: _Record) -> list[str]:
             continue
         own = shares.get(row.allocation)
         if own is None or row.arm >= len(own) or own[row.arm] != row.probability:
-            found.append(f"Decision {row.id} has a probability that is not that of its allocation.")
+            found.append(f"Decision {row.id} has another probability than its allocation.")
     return found
 
 
@@ -216,7 +216,7 @@ def _wrong_allocations(record: _Record, most: int | None) -> tuple[int, list[str
             or np.abs(np.subtract(again, one.probabilities)).max() > CLOSE_ENOUGH
         ):
             found.append(
-                f"Allocation {one.version} differs from one that is made again from the same counts."
+                f"Allocation {one.version} differs from one that is recomputed from the same counts."
             )
     return len(chosen), found
 

@@ -162,23 +162,23 @@ class Experiment(Decisions):
 
     @property
     def learning_starts(self) -> datetime:
-        """The earliest moment at which the shares of the arms can change by what was seen."""
+        """The earliest moment at which the shares of the arms can change."""
         configuration, created = self._state.configuration, self._state.head.created
         return as_datetime(created + max(configuration.window + configuration.grace, configuration.warm_up))
 
     @property
     def learning_sentence(self) -> str:
-        """The same in a sentence."""
+        """The moment from which the shares of the arms can change, in a sentence."""
         configuration, created = self._state.configuration, self._state.head.created
         first = created + (
             0 if configuration.settle == "on_arrival" else configuration.window + configuration.grace
         )
         if configuration.settle == "on_arrival":
             return "Outcomes are counted as they arrive, so that shares may change from the first outcome on."
-        words = f"No outcome can settle before {in_words(first)}"
+        words = f"No window closes before {in_words(first)}"
         if configuration.warm_up > first - created:
             return f"{words}, and shares stay fixed until {in_words(created + configuration.warm_up)}."
-        return f"{words}; until then every arm has its first share."
+        return f"{words}; until then the shares of the arms do not change."
 
     # What is known
 

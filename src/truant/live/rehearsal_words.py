@@ -70,7 +70,7 @@ class RehearsalRow:
         return self.excess > 0 and _beyond_chance(self.excess, self.excess_se, self.runs, UNDECIDED)
 
     def covers_too_little(self, level: float) -> bool:
-        """Intervals hold the true mean less often than promised, by more than chance."""
+        """Intervals contain the true mean less often than promised, by more than chance."""
         error: float = math.sqrt(level * (1 - level) / max(self.intervals, 1))
         return self.coverage < level - ERRORS * error
 
@@ -112,7 +112,7 @@ def verdict_sentences(rows: Sequence[RehearsalRow], level: float) -> list[str]:
     short = [f"{names.of(row)}, {row.coverage:.0%}" for row in rows if row.covers_too_little(level)]
     if short:
         found.append(
-            f"Intervals hold the true mean less often than {_percent(level)} with {_listed(short, '; ')}."
+            f"Intervals contain the true mean less often than {_percent(level)} with {_listed(short, '; ')}."
         )
     return found
 
@@ -147,7 +147,7 @@ def _cost(best: RehearsalRow, rows: Sequence[RehearsalRow], names: Names) -> str
     sentence = f"Least regret with {names.of(best)}: {figure}"
     if close:
         listed = _listed(close) if len(close) <= FEW else f"{len(close)} other variants"
-        sentence += f"; it is not clearly more with {listed}"
+        sentence += f"; not significantly more with {listed}"
     worst = max(others, key=lambda row: row.excess)
     if worst.costs_more:
         sentence += f"; most with {names.of(worst)}, {_with_error(worst.excess, worst.excess_se)} more"
@@ -165,26 +165,27 @@ def _knowledge(row: RehearsalRow) -> str:
     )
     winners = f"the best arm is the clear winner in {row.right_winners} of {row.runs} runs"
     wrong = f" and a wrong one in {row.wrong_winners}" if row.wrong_winners else ""
-    return f"With it, {arrived}{first}, and {winners}{wrong}."
+    return f"In this variant, {arrived}{first}, and {winners}{wrong}."
 
 
 def _null(rows: Sequence[RehearsalRow], level: float, names: Names) -> str:
     most = max(rows, key=lambda row: row.false_winners / max(row.null_runs, 1))
-    promised = f"at most {_percent(1 - level)} promised"
+    promised = f"nominal: at most {_percent(1 - level)}"
     if any(row.calls_too_often(level) for row in rows):
         bad = [
             f"{names.of(row)} in {row.false_winners} of {row.null_runs} runs"
             for row in rows
             if row.calls_too_often(level)
         ]
-        return f"In the null world a winner is called too often with {_listed(bad)}; {promised}."
+        return (
+            f"In the null world (all arms equal) a winner is named too often with {_listed(bad)}; {promised}."
+        )
     if most.false_winners == 0:
-        return f"In the null world no run called a winner ({most.null_runs} runs of each; {promised})."
+        return f"In the null world (all arms equal) no run named a winner ({most.null_runs} runs of each; {promised})."
     runs = f"{most.false_winners} of {most.null_runs} runs"
     where = f" with {names.of(most)}" if len(rows) > 1 else ""
-    return (
-        f"In the null world a winner was called in {'at most ' if where else ''}{runs}{where} ({promised})."
-    )
+    most_often = "at most " if where else ""
+    return f"In the null world (all arms equal) a winner was named in {most_often}{runs}{where} ({promised})."
 
 
 def title(about: Mapping[str, Any]) -> str:

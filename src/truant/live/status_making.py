@@ -78,13 +78,13 @@ def _disturbed(history: Sequence[Configuration], imported: bool) -> str | None:
     """Why a replay of the policy would not be what happened; None if it would."""
     now = history[-1]
     if imported:
-        return "past decisions were imported, which the policy did not make"
+        return "past decisions were imported that the policy did not make"
     if any((one.arms, one.retired) != (now.arms, now.retired) for one in history):
         return "arms were added or retired while it ran"
     if any((one.policy, one.minimum_share) != (now.policy, now.minimum_share) for one in history):
         return "the policy was changed while it ran"
     if now.minimum_share or now.warm_up:
-        return "it has a least share or a warm-up, which a replay does not have"
+        return "it has a minimum share or a warm-up, which replays do not have"
     return None
 
 
@@ -299,7 +299,7 @@ def _stopping(configuration: Configuration, analysis: Analysis) -> Stopping | No
     parts, met = [], []
     if configuration.stop_loss is not None:
         loss = analysis.expected_loss.get(name, math.inf)
-        parts.append(f"expected loss at most {configuration.stop_loss:g} (now {loss:.3g})")
+        parts.append(f"expected loss at most {configuration.stop_loss:g}, now {loss:.3g}")
         met.append(loss <= configuration.stop_loss)
     if configuration.stop_level is not None:
         chance = max(
@@ -307,9 +307,9 @@ def _stopping(configuration: Configuration, analysis: Analysis) -> Stopping | No
             default=0.0,
         )
         chance = 0.0 if math.isnan(chance) else chance
-        parts.append(f"probability of being best at least {configuration.stop_level:g} (now {chance:.3g})")
+        parts.append(f"probability of being the best at least {configuration.stop_level:g}, now {chance:.3g}")
         met.append(chance >= configuration.stop_level)
-    rule = " and ".join(parts)
+    rule = "; ".join(parts)
     drifts = any(one.code == "drift" for one in analysis.warnings)
     done = all(met) and not drifts
     words = "is met: the experiment may stop" if done else "is not met yet"

@@ -13,7 +13,7 @@ from truant.report.live import Running
 if TYPE_CHECKING:
     from truant.live.status import Status
 
-COLUMNS = ("arm", "probability", "asked", "pending", "observed", "missing", "late", "mean", "is the best")
+COLUMNS = ("arm", "share", "asked", "pending", "observed", "missing", "late", "mean", "P(best)")
 
 
 def running_of(status: Status) -> Running:
@@ -21,7 +21,7 @@ def running_of(status: Status) -> Running:
     facts = [
         ("decisions", f"{status.decisions:,}"),
         ("pending", f"{status.pending:,}"),
-        ("with an outcome", f"{status.observed:,}"),
+        ("observed", f"{status.observed:,}"),
         ("missing", f"{status.settled - status.observed:,}"),
         ("late outcomes", f"{status.late:,}"),
         ("window", str(status.configuration["window"])),
@@ -58,5 +58,8 @@ def _arms(status: Status) -> Table:
             ]
         )
     assume, level = status.configuration["assume"], 100 * status.analysis.level
-    caption = f"Arms now; means under {assume} with {level:.4g}% intervals"
+    caption = (
+        f"Arms now; share: probability that a new decision gets the arm; mean: under {assume}, with {level:.4g}% "
+        "interval; P(best): probability of being the best"
+    )
     return Table(caption, list(COLUMNS), rows)

@@ -32,8 +32,8 @@ def _alarms(status: Status) -> list[str]:
     withdrawn = status.share_tests.get("withdrawn")
     if withdrawn is not None and withdrawn.p_value_any_time < UNLIKELY:
         found.append(
-            f"Withdrawals depend on the arm (p = {p_value(withdrawn.p_value_any_time)}), so that what they take away "
-            "differs between arms."
+            f"Withdrawals depend on the arm (p = {p_value(withdrawn.p_value_any_time)}): the arms differ in which "
+            "decisions remain, so that comparisons may be biased."
         )
     found += [test.sentence for test in status.late_tests if test.p_value < UNLIKELY]
     if status.last_arrivals is not None and status.last_arrivals >= TOO_MANY_LATE:
@@ -47,12 +47,14 @@ def _alarms(status: Status) -> list[str]:
 def _notes(status: Status) -> list[str]:
     found = []
     if status.late:
-        found.append(f"{status.late:,} outcomes were told after their window; they are kept and not counted.")
+        found.append(
+            f"{status.late:,} outcomes were told after their window; they are stored but not counted."
+        )
         found += [_quiet(test.p_value) for test in status.late_tests if test.p_value >= UNLIKELY]
     if status.told_late:
         found.append(
-            f"{status.told_late:,} of them happened in their window and were told after it was closed: set grace to "
-            "the time that tells may take."
+            f"{status.told_late:,} of them happened in their window but were told after it closed: set grace to "
+            "the time that a report may take."
         )
     if status.configuration["settle"] == "on_arrival" and status.pending:
         found.append(
@@ -63,19 +65,20 @@ def _notes(status: Status) -> list[str]:
     if outstanding:
         found.append(
             f"{outstanding:,} of {status.follow_ups['picked']:,} decisions that were picked for follow-up have no "
-            "answer yet; tell outcome=None with followed_up for those that failed: answers alone are no random choice."
+            "answer yet; tell outcome=None with followed_up for those that failed: the answered ones alone are "
+            "not a random sample."
         )
     if status.follow_ups.get("rounds", 0) > 1:
         found.append(
-            f"Follow-ups were picked in {status.follow_ups['rounds']:,} rounds; their estimate takes the missing "
-            "outcomes of an arm and mediator level as alike in all of them."
+            f"Follow-ups were picked in {status.follow_ups['rounds']:,} rounds; the estimate assumes that the missing "
+            "outcomes of an arm and mediator level are alike in all rounds."
         )
     holdout = status.holdout
     if holdout is not None and holdout.mean is not None and holdout.adaptive_mean is not None:
         assume = status.configuration["assume"]
         found.append(
-            f"Holdout ({holdout.decisions:,} decisions): mean {holdout.mean:.4g} under {assume}, beside "
-            f"{holdout.adaptive_mean:.4g} where arms are chosen by the policy."
+            f"Holdout ({holdout.decisions:,} decisions): mean {holdout.mean:.4g} under {assume}, compared with "
+            f"{holdout.adaptive_mean:.4g} where the policy chooses the arms."
         )
     return found
 

@@ -55,7 +55,7 @@ def prepared(
     if not isinstance(followed_up, bool):
         raise InvalidValue(f"followed_up must be true or false, got {quoted(followed_up)}.")
     if mediator is NOT_GIVEN and outcome is NOT_GIVEN:
-        raise InvalidValue(f"Tell a mediator, an outcome or both of decision {place.shown}.")
+        raise InvalidValue(f"Nothing was told of decision {place.shown}; give mediator, outcome or both.")
     if followed_up and (outcome is NOT_GIVEN or mediator is not NOT_GIVEN):
         raise InvalidValue("With followed_up, tell the outcome alone; None says that the follow-up failed.")
     return Prepared(

@@ -49,7 +49,7 @@ def rehearsal_page(
         title=title,
         about=about,
         kind="planned" if settled else "depends",
-        kind_title="As promised" if settled else "Not all is as promised",
+        kind_title="No problems found" if settled else "Problems found",
         sentence=sentences[0],
         more=sentences[1:],
         facts=_facts(summary),
@@ -123,7 +123,7 @@ def _page_chart(id: str, heading: str, rows: Sequence[Row], value: str, error: s
         for row in rows
         if row[value] is not None
     )
-    sentence = "Bars are two standard errors on either side."
+    sentence = "Bars: ± 2 standard errors."
     if value == "bias":
         sentence = (
             "Mean error of the estimates of the arms' means, arms weighted by their counted decisions. "

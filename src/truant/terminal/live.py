@@ -19,7 +19,7 @@ from truant.terminal.plain import plain
 from truant.text import label
 
 # on a narrow terminal these go first; --json has them all
-_DROPPED_FIRST = ("late", "withdrawn", "settled", "asked", "interval", "pending", "best")
+_DROPPED_FIRST = ("late", "withdrawn", "settled", "asked", "interval", "pending", "P(best)")
 _ONLY_IF_ANY = ("withdrawn", "late")
 
 
@@ -42,12 +42,18 @@ class StatusDisplay:
         if (left_out := len(status.arms) - MOST_ARMS) > 0:
             more = "1 more arm is" if left_out == 1 else f"{left_out:,} more arms are"
             yield plain(f"{more} not shown; --json has all of them.", "dim")
+        yield plain(
+            f"share: probability that a new decision gets the arm; mean: under {status.configuration['assume']}, with "
+            f"{100 * analysis.level:.4g}% interval; P(best): probability of being the best.",
+            "dim",
+        )
         yield plain("")
         yield from _words(status)
         if self.details and status.observed:
             yield plain("")
             yield plain(
-                f"Settled decisions under every assumption; {100 * analysis.level:.4g}% intervals", "bold"
+                f"Settled decisions (window closed) under every assumption; {100 * analysis.level:.4g}% intervals",
+                "bold",
             )
             yield values_grid(analysis, figures)
             yield plain(legend(analysis), "dim")
@@ -68,7 +74,7 @@ def _facts(status: Any) -> str:
 def _words(status: Any) -> Iterator[RenderableType]:
     first, *others = status.sentences
     yield plain(first, TONES[status.analysis.verdict.kind])
-    yield from bullets("To know", others)
+    yield from bullets("Notes", others)
 
 
 def _fitting(arms: Sequence[Any], figures: Figures, console: Console, options: ConsoleOptions) -> Table:
@@ -106,7 +112,7 @@ def _cells(arm: Any, figures: Figures) -> dict[str, str]:
         "interval": UNKNOWN
         if arm.mean is None
         else f"[{figures.number(arm.low)}, {figures.number(arm.high)}]",
-        "best": percent(arm.probability_best),
+        "P(best)": percent(arm.probability_best),
     }
 
 

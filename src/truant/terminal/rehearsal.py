@@ -43,8 +43,10 @@ class RehearsalDisplay:
         yield drawn
         yield plain("")
         yield plain(
-            "winner: runs in which the best arm is the clear winner; null: runs of the null world with a winner; "
-            f"covered: intervals that hold the true mean ({100 * self.level:.4g}% promised).",
+            "more: regret beyond that of the best variant; winner: runs in which the best arm is the clear winner; "
+            "null: runs of the null world (all arms equal) with a winner; covered: intervals that contain the true "
+            f"mean (nominal: {100 * self.level:.4g}%); bias: mean error of the estimates; first learning: days until "
+            "shares change; in window: outcomes that arrive in their window; ±: standard error.",
             "dim",
         )
         yield plain("")

@@ -97,7 +97,9 @@ class GroupCommit:
         finally:
             for one in batch:
                 if not one.done:
-                    one.error = one.error or Unavailable("The call was interrupted before it was kept.")
+                    one.error = one.error or Unavailable(
+                        "The call was interrupted before it was stored; repeat it."
+                    )
                     one.done = True
             with self._mutex:
                 self._hand_over()

@@ -138,7 +138,7 @@ class PostgresStore(Store):
     def sentence_of(self, error: Exception) -> Exception | None:
         """What an error of PostgreSQL means; the password in the URL is not shown."""
         if isinstance(error, Retry):
-            return Unavailable("Other processes wanted the same rows again and again; try again.")
+            return Unavailable("Other processes kept changing the same rows; try again.")
         if not isinstance(error, self._driver.Error):
             return None
         said = " ".join(str(error).split()) or type(error).__name__

@@ -126,7 +126,7 @@ ANALYZE = [
     (
         ["--horizon", "100"],
         {"horizon": 100},
-        "horizon is of the policy that collected the rows; name it with",
+        "horizon describes the policy that collected the rows; name that policy with",
     ),
     (
         ["--collected-by", "mar-ucb"],

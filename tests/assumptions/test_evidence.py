@@ -50,7 +50,7 @@ def test_tests_of_mcar_and_mediator_mar():
 
 def test_mar_says_why_it_cannot_be_contradicted():
     assert assumption("mar").tests(COUNTS, SETTING) == [
-        NoTest("what is missing within a mediator level is never seen")
+        NoTest("within a mediator level, missing outcomes cannot be compared with the observed ones")
     ]
 
 

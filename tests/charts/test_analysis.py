@@ -91,7 +91,7 @@ def test_charts_can_be_drawn_and_names_survive(tmp_path):
 
 
 def test_tables_without_what_is_needed_are_refused():
-    with pytest.raises(InvalidValue, match="columns arm, assumption, mean, low, high; low is not there"):
+    with pytest.raises(InvalidValue, match="columns arm, assumption, mean, low, high; low is missing"):
         estimates_chart(ESTIMATES.drop(columns="low"))
     with pytest.raises(InvalidValue, match="at least one row of cells"):
         missing_heatmap(CELLS[:0])

@@ -60,7 +60,7 @@ def test_ranges_too(library):
 @pytest.mark.parametrize("chart", CHARTS)
 def test_tables_without_what_is_needed_are_refused(chart):
     function, table, options = CHARTS[chart]
-    with pytest.raises(InvalidValue, match=r"must have the columns .*; .* is not there"):
+    with pytest.raises(InvalidValue, match=r"must have the columns .*; .* is missing"):
         function(table.iloc[:, 1:], **options)
     with pytest.raises(InvalidValue, match=r"A chart needs at least one row of .*, got none"):
         function(table[:0], **options)

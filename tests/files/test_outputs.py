@@ -211,10 +211,11 @@ def test_names_that_are_none_are_refused(own):
     result = truant.analyze(own, arm="arm", outcome="y")
     for name in ("\ud800.csv", "\ud800"):
         with pytest.raises(
-            InvalidValue, match=r"^'\\ud800.* cannot be a file name: it has half of a character\.$"
+            InvalidValue,
+            match=r"^'\\ud800.* cannot be a file name: it contains half of a surrogate pair\.$",
         ):
             result.save(name)
-        with pytest.raises(InvalidValue, match="half of a character"):
+        with pytest.raises(InvalidValue, match="half of a surrogate pair"):
             output_folder(name, "sweep")
     for name in ("x.csv/", "x.csv/.", f"{own}/"):
         with pytest.raises(InvalidValue, match="it is the name of a folder; name a file"):

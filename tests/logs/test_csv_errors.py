@@ -209,7 +209,7 @@ def test_an_encoding_is_for_text_files(tmp_path):
     table.to_parquet(tmp_path / "log.parquet")
     with pytest.raises(TruantError, match=r"^encoding is for CSV files, Parquet files have none"):
         read(tmp_path / "log.parquet", arm="arm", outcome="y", encoding="latin-1")
-    with pytest.raises(TruantError, match=r"^encoding is for files, and these data are none"):
+    with pytest.raises(TruantError, match=r"^encoding is for files, and these data are not a file"):
         read(table, arm="arm", outcome="y", encoding="latin-1")
 
 

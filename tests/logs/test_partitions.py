@@ -56,7 +56,7 @@ def test_folders_must_be_alike(tmp_path):
         InvalidValue, match=r"^All files must be below folders of the same keys: .* has 'day', "
     ):
         read(tmp_path, arm="arm", outcome="y", partitioned=True)
-    with pytest.raises(InvalidValue, match=r"^partitioned is for files, and these data are none"):
+    with pytest.raises(InvalidValue, match=r"^partitioned is for files, and these data are not a file"):
         read(VISITS, arm="arm", outcome="y", partitioned=True)
 
 

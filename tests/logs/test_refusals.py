@@ -62,7 +62,7 @@ GOOD: dict[str, Any] = {
             {"range": (0, 5), "levels": (0, 1)},
             "range must go from the lowest to the highest level, 0 to 1",
         ),
-        ({name: [] for name in GOOD}, {}, "The table has no rows; there is nothing to learn from."),
+        ({name: [] for name in GOOD}, {}, "The table has no rows; rows of at least two arms are needed."),
         ({"arm": [None] * 6}, {}, "None of the 6 rows has an arm: column 'arm' is missing throughout."),
         ({"y": [None] * 6}, {}, "All 6 outcomes in column 'y' are missing; at least one must be observed."),
         ({"y": [-9] * 6}, {"missing_values": [-9]}, "All 6 outcomes in column 'y' are missing"),

@@ -79,7 +79,7 @@ def test_a_world_that_turns_round_is_another_world():
     [
         ({"delay": -1}, "delay must be a whole number of at least 0, got -1"),
         ({"delay": [5, 201]}, "delay must be at most the horizon, 200 rounds, got 201"),
-        ({"delay": [5, 5]}, "5 is there twice"),
+        ({"delay": [5, 5]}, "5 is listed twice"),
         ({"minimize": "yes"}, "minimize must be true or false, got 'yes'"),
     ],
 )

@@ -181,7 +181,7 @@ BAD = {
     "negative seed": (NAIVE + "seed = -1\n" + MAR, ["seed must be a whole number of at least 0, got -1"]),
     "wrong title": (NAIVE + "title = 3\n" + MAR, ["title must be a text, got 3"]),
     "bad horizon": (NAIVE + "horizon = [10, 0]\n" + MAR, ["world 1: horizon", "at least 1, got 0"]),
-    "horizon twice": (NAIVE + "horizon = [10, 10]\n" + MAR, ["world 1: horizon", "10 is there twice"]),
+    "horizon twice": (NAIVE + "horizon = [10, 10]\n" + MAR, ["world 1: horizon", "10 is listed twice"]),
     "value out of range": (
         NAIVE + MAR + "vary = { gamma = [0.5, 1.5] }\n",
         ["world 1", "gamma=1.5", "(0, 1]"],
@@ -191,7 +191,7 @@ BAD = {
         ["world 1: vary.gamma", "list of values", "got 0.5"],
     ),
     "empty list": (NAIVE + MAR + "vary = { gamma = [] }\n", ["world 1: vary.gamma", "got []"]),
-    "value twice": (NAIVE + MAR + "vary = { gamma = [0.5, 0.5] }\n", ["vary.gamma", "0.5 is there twice"]),
+    "value twice": (NAIVE + MAR + "vary = { gamma = [0.5, 0.5] }\n", ["vary.gamma", "0.5 is listed twice"]),
     "vary is no table": (NAIVE + MAR + "vary = 3\n", ["world 1", "vary must be a table", "got 3"]),
     "set and varied": (
         NAIVE + MAR + "set = { gamma = 0.5 }\nvary = { gamma = [0.5] }\n",
@@ -231,7 +231,7 @@ BAD = {
         'policies = [{ name = "mar-ucb", vary = { level = [1, -1] } }]\n' + MAR,
         ["policy 1", "level must be a positive number", "got -1"],
     ),
-    "policy twice": ('policies = ["mar-ucb", "mar-ucb"]\n' + MAR, ["policies", "mar-ucb is there twice"]),
+    "policy twice": ('policies = ["mar-ucb", "mar-ucb"]\n' + MAR, ["policies", "mar-ucb is listed twice"]),
     "impossible": (
         'policies = ["mnar-ucb"]\n' + MAR,
         [
@@ -309,7 +309,7 @@ BAD = {
     ),
     "a policy twice, written in two ways": (
         'policies = ["mar-ucb:level=1,kappa=2", " mar-ucb:kappa=2.0, level=1.0"]\n' + MAR,
-        ["world 1: policies", "is there twice, once written mar-ucb:level=1,kappa=2;"],
+        ["world 1: policies", "is listed twice, once written mar-ucb:level=1,kappa=2;"],
     ),
 }
 

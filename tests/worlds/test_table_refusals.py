@@ -69,7 +69,7 @@ REFUSED: list[tuple[pd.DataFrame, dict[str, Any], str]] = [
     ),
     (small(arm=["a"] * 8), {}, "At least two arms are needed to compare, column 'arm' holds only 'a'."),
     (small(arm=[None] * 8), {}, "None of the 8 rows has an arm: column 'arm' is missing throughout."),
-    (small()[:0], {}, "The table has no rows; there is nothing to learn from."),
+    (small()[:0], {}, "The table has no rows; rows of at least two arms are needed."),
     (small(m=[[1]] * 8), {}, "Column 'm' must hold plain values; name another column."),
     (
         small(),

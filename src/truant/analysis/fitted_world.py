@@ -57,7 +57,9 @@ class FittedWorld(World):
 
     def revealed(self) -> World:
         """Nobody knows what was missing."""
-        raise InvalidValue("A log does not say what an oracle would have seen; name another policy.")
+        raise InvalidValue(
+            "An oracle policy needs every outcome, which a log does not have; name another policy."
+        )
 
 
 @hot

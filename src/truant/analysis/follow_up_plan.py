@@ -197,8 +197,8 @@ class Search:
         self.draws = Draws.of(cells)
         if not cells.outcome_sd > 0:
             raise InvalidValue(
-                "All observed outcomes of an arm are equal, so that nobody can say how many follow-ups would be "
-                "enough; follow up ten of each arm first, and plan again with --followed-up."
+                "All observed outcomes of an arm are equal, so the number of follow-ups cannot be computed; "
+                "follow up ten of each arm first, and plan again with --followed-up."
             )
         spread = options.differ * cells.outcome_sd
         self.missing = {

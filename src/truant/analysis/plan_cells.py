@@ -65,7 +65,7 @@ def plan_cells(counts: Counts, setting: Setting) -> PlanCells:
     n1, n0 = seen[0], later[0]
     for arm in np.flatnonzero((n1 + n0).sum(axis=1) == 0):
         raise NotIdentified(
-            "{arm} has no observed outcome, so nothing says how much its outcomes vary; leave it out (--filter) or "
+            "{arm} has no observed outcome, so the spread of its outcomes is unknown; leave it out (--filter) or "
             "follow up a few of its missing outcomes first.",
             arm=int(arm),
         )

@@ -97,7 +97,9 @@ class Mar(Assumption):
     def tests(self, counts: Counts, setting: Setting) -> Sequence[ChiSquare | NoTest]:
         """None without follow-ups: the outcomes that it is about are never seen."""
         found = same_within_levels("mar", counts)
-        return found or [NoTest("what is missing within a mediator level is never seen")]
+        return found or [
+            NoTest("within a mediator level, missing outcomes cannot be compared with the observed ones")
+        ]
 
     def concerns(self, counts: Counts, arm: int, setting: Setting) -> list[Concern]:
         """Levels without an outcome, few outcomes, or outcomes too skewed for the interval."""

@@ -99,14 +99,14 @@ class Mcar(Assumption):
         statistic, freedom = np.sum([independence(arm) for arm in seen], axis=0)
         return [
             ChiSquare(
-                "Is the outcome as often missing in every arm?",
+                "Is the outcome missing equally often in every arm?",
                 *independence(arms),
                 null=drawn_statistics([arms]),
                 contradicts=False,
                 remark="A difference between arms alone does not contradict mcar.",
             ),
             ChiSquare(
-                "Is the outcome as often missing in every mediator level of an arm?",
+                "Within each arm, is the outcome missing equally often at every mediator level?",
                 float(statistic),
                 int(freedom),
                 null=drawn_statistics(seen),

@@ -63,7 +63,7 @@ class MediatorMar(Assumption):
 
     def tests(self, counts: Counts, setting: Setting) -> list[ChiSquare]:
         """Its strong form, whether the mediator is seen says nothing about whether the outcome is; and follow-ups."""
-        question = "Is the mediator as often missing whether or not the outcome is?"
+        question = "Is the mediator missing equally often with and without an outcome?"
         by_follow_ups = (
             same_within_levels("mediator-mar", counts, seen_mediators_only=True)
             if self.same_as(counts) is None

@@ -23,7 +23,7 @@ def chart_columns(table: Any, name: str, *needed: str) -> Columns:
     absent = [column for column in needed if column not in arrow.column_names]
     if absent:
         raise InvalidValue(
-            f"{name} must have the columns {', '.join(needed)}; {', '.join(absent)} is not there."
+            f"{name} must have the columns {', '.join(needed)}; {', '.join(absent)} is missing."
         )
     if arrow.num_rows == 0:
         raise InvalidValue(f"A chart needs at least one row of {name}, got none.")

@@ -103,7 +103,7 @@ def _checked(
     except FileNotFoundError:
         return folder
     except UnicodeEncodeError:
-        raise unfit_folder(path, "its name has half of a character") from None
+        raise unfit_folder(path, "its name contains half of a surrogate pair") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL character
         raise unfit_folder(path, getattr(error, "strerror", error)) from None
     if not stat.S_ISDIR(status.st_mode):

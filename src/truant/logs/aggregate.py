@@ -219,7 +219,9 @@ def _real(
     _check_seen(request, [low, high] if seen else [], kept)
     checks.check_range(request, low, high)
     if any(cell["sum"] is None for cell in seen):
-        raise InvalidValue(f"The database took NaN for a number in {request.outcome!r}; write NULL instead.")
+        raise InvalidValue(
+            f"Column {request.outcome!r} holds NaN, which the database treats as a number; write NULL instead."
+        )
     counts = _real_counts(kept, shape, aggregate.pivot)
     low, high = request.range or (low, high)
     setting = Setting(

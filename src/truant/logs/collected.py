@@ -91,7 +91,7 @@ def _policy(collected_by: object, horizon: object, replays: object) -> tuple[Pol
         for name, value in (("horizon", horizon), ("replays", replays)):
             if value is not None:
                 raise InvalidValue(
-                    f"{name} is of the policy that collected the rows; name it with collected_by."
+                    f"{name} describes the policy that collected the rows; name that policy with collected_by."
                 )
         return None, 0, count
     if not isinstance(collected_by, str | Policy):

@@ -103,9 +103,9 @@ def selected_on_outcome(tree: Tree | None, outcome: str) -> tuple[Warning, ...]:
     return (
         Warning(
             "filter-on-outcome",
-            f"The filter looks at the outcome {outcome!r}: rows are picked by what they are to tell, and those whose "
-            "outcome is missing may be gone, so that no estimate is that of the arm; filter by what was known "
-            "before the outcome.",
+            f"The filter uses the outcome {outcome!r}: it selects rows by the value that is to be estimated, and may "
+            "drop those whose outcome is missing, so that estimates are not those of the whole arm; filter by what was "
+            "known before the outcome.",
         ),
     )
 

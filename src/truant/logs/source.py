@@ -100,7 +100,7 @@ def find(data: Any, *, encoding: str | None = None, partitioned: bool = False) -
             return _files(text, encoding, partitioned)
     for option, given in (("encoding", encoding is not None), ("partitioned", partitioned)):
         if given:
-            raise InvalidValue(f"{option} is for files, and these data are none; leave it out.")
+            raise InvalidValue(f"{option} is for files, and these data are not a file; leave it out.")
     if isinstance(data, str | os.PathLike):
         return _database(os.fspath(data))
     module = type(data).__module__.partition(".")[0]

@@ -174,7 +174,7 @@ def _different_policies(choices: Sequence[Choice]) -> None:
     for spec, name in ((choice.spec, choice.name) for choice in choices):
         if spec in names:
             also = "" if names[spec] == name else f", once written {names[spec]}"
-            raise InvalidValue(f"{name} is there twice{also}; name each once.")
+            raise InvalidValue(f"{name} is listed twice{also}; list each once.")
         names[spec] = name
 
 

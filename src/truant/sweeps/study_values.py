@@ -113,7 +113,7 @@ def check_text(name: str, value: Any) -> str:
 def check_different(values: Sequence[Any]) -> None:
     """No value twice."""
     if (twice := _first_twice(values)) is not None:
-        raise InvalidValue(f"{label(shown(twice))} is there twice; name each once.")
+        raise InvalidValue(f"{label(shown(twice))} is listed twice; list each once.")
 
 
 def _first_twice(values: Iterable[Hashable]) -> Any:

@@ -147,7 +147,7 @@ def _lost_twice(several: list[Task]) -> TruantError:
     shown = " or ".join(places[:NAMED]) + (" or another" if len(places) > NAMED else "")
     return TruantError(
         f"A worker process was ended from outside, and so was the one that took its place, at {shown}; "
-        "perhaps for want of memory. What was done is kept: run the sweep again, with fewer workers."
+        "perhaps because memory ran out. Finished runs are kept: run the sweep again, with fewer workers."
     )
 
 

@@ -23,7 +23,7 @@ def explained(error: Exception, files: Sequence[CsvFile]) -> InvalidValue | None
     record = re.match(r"[^\n]*CSV Error on Line: (\d+)", said)
     if file is not None and "reached an invalid state" in said:
         return InvalidValue(
-            f"Cannot read {file.name!r}: its line ends are mixed, or a quote is where none may be; save it anew as CSV."
+            f"Cannot read {file.name!r}: its line ends are mixed, or a quote is misplaced; save it as CSV again."
         )
     if file is None or record is None:
         return None

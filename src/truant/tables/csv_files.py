@@ -134,7 +134,9 @@ def _plain_errors(name: str) -> Iterator[None]:
     try:
         yield
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise InvalidValue(f"Cannot read {name!r}: it is no whole gzip file; make it anew.") from None
+        raise InvalidValue(
+            f"Cannot read {name!r}: the gzip file is incomplete or damaged; create it again."
+        ) from None
     except OSError as error:
         raise InvalidValue(f"Cannot read {name!r}: {error.strerror or error}; check the file.") from None
 

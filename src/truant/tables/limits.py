@@ -51,7 +51,7 @@ def check_identifiers(request: Request, distinct: Sequence[int], rows: int) -> N
 def check_arms(request: Request, arms: Sequence[Any], rows: int, at_least: int = 2) -> None:
     """Rows, and as many arms as are needed."""
     if rows == 0:
-        raise InvalidValue("The table has no rows; there is nothing to learn from.")
+        raise InvalidValue("The table has no rows; rows of at least two arms are needed.")
     if not arms:
         raise InvalidValue(
             f"None of the {rows} rows has an arm: column {request.arm!r} is missing throughout."

@@ -40,9 +40,9 @@ class LearningResult:
 
 def compare_policies(seed: int = SEED) -> LearningResult:
     """Simulate both policies with the same mails."""
-    import truant
+    from truant.lab.simulate import simulate
 
     policies = [DROPS, LEARNS]
     return LearningResult(
-        truant.simulate(mail_world(), policies, horizon=HORIZON, runs=RUNS, seed=seed, progress=False)
+        simulate(mail_world(), policies, horizon=HORIZON, runs=RUNS, seed=seed, progress=False)
     )

@@ -38,13 +38,13 @@ class LiveResult:
 
 def run_experiment(folder: Path, seed: int = SEED) -> LiveResult:
     """Create the experiment, ask for each customer, tell what becomes known, and take stock."""
-    import truant
+    from truant.live.experiment import Experiment
 
     store = folder / STORE
     for old in (store, *(store.with_name(STORE + end) for end in ("-wal", "-shm"))):
         old.unlink(missing_ok=True)
     clock = ManualClock(START)
-    made = truant.Experiment.create(
+    made = Experiment.create(
         NAME,
         MAILS,
         mediator_levels=LEVELS,
@@ -57,7 +57,7 @@ def run_experiment(folder: Path, seed: int = SEED) -> LiveResult:
     )
     with closing(made.store) as place:
         # windows are closed once a day, as a nightly job would
-        experiment = truant.Experiment.open(NAME, store=place, clock=clock, seed=seed, settles=False)
+        experiment = Experiment.open(NAME, store=place, clock=clock, seed=seed, settles=False)
         _run(experiment, clock, np.random.default_rng(seed))
         return LiveResult(experiment.status(calibrate=True, progress=False), store)
 

@@ -53,13 +53,13 @@ class TableResult:
 
 def analyse_table(folder: Path, seed: int = SEED) -> TableResult:
     """Draw the table, write it, analyse it, follow up the rows of a plan, and analyse again."""
-    import truant
+    from truant.logs.plan import plan as plan_follow_ups
 
     world = mail_world()
     rng = np.random.default_rng(seed)
     customers = customers_of(world, rng.integers(0, len(MAILS), ROWS), rng)
     path = _write(folder / TABLE, customers)
-    plan = truant.plan(path, **COLUMNS, id="customer", budget=CALLS, seed=seed)
+    plan = plan_follow_ups(path, **COLUMNS, id="customer", budget=CALLS, seed=seed)
     called = np.isin(customers.ids, plan.rows()["id"].to_pylist())
     answered = _write(folder / FOLLOWED, customers, called)
     others = f"mail != '{_misleading(customers)}'"
@@ -76,10 +76,10 @@ def analyse_table(folder: Path, seed: int = SEED) -> TableResult:
 
 
 def _analysed(path: Path, **options: Any) -> LogAnalysis:
-    import truant
+    from truant.logs.analyze import analyze
     from truant.logs.log_analysis import LogAnalysis
 
-    found = truant.analyze(path, **COLUMNS, **options)
+    found = analyze(path, **COLUMNS, **options)
     assert isinstance(found, LogAnalysis)  # not in groups, since `by` is not used
     return found
 

@@ -33,7 +33,7 @@ NOT_GIVEN: Any = _NotGiven()  # None means: known to be missing
 
 @dataclass(frozen=True)
 class Decision:
-    """What `ask` gives: the arm to use, and the id under which to tell what came of it."""
+    """The answer of `ask`: the arm to use, and the id with which to report mediator and outcome."""
 
     id: str | None  # None: outside the experiment
     arm: str

@@ -46,7 +46,7 @@ class Experiment(Decisions):
         seed: int | None = None,
         **settings: Any,
     ) -> Self:
-        """A new experiment; what could never be learned is refused.
+        """Create an experiment; raises NotIdentified if the assumption cannot be used with its outcomes and mediator.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class Experiment(Decisions):
         seed: int | None = None,
         settles: bool = True,
     ) -> Self:
-        """The experiment of that name.
+        """Open the experiment of that name.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Experiment(Decisions):
     def status(
         self, *, calibrate: bool | None = None, progress: bool | Callable[[float], None] | None = None
     ) -> Status:
-        """What is known now: the analysis of the settled decisions, what is pending, and tests of how it runs.
+        """The state now: analysis of the settled decisions, pending decisions, and tests of shares and late outcomes.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class Experiment(Decisions):
         return [one | {"at": as_datetime(one["at"])} for one in found]
 
     def close_windows(self, now: datetime | str | None = None) -> int:
-        """Count all decisions whose window is over, and make the next allocation; gives how many were counted.
+        """Count all decisions whose window is over, and update the shares; returns the number counted.
 
         Parameters
         ----------
@@ -228,7 +228,7 @@ class Experiment(Decisions):
     def follow_up(
         self, n: int | None = None, *, budget: int | None = None, actor: str | None = None
     ) -> FollowUpList:
-        """Pick missing decisions at random that are worth following up, and note that they were picked.
+        """Pick decisions with a missing outcome at random for follow-up, and store that they were picked.
 
         Parameters
         ----------
@@ -263,13 +263,13 @@ class Experiment(Decisions):
         self.refresh()
 
     def add_arm(self, arm: str, *, actor: str | None = None, why: str | None = None) -> None:
-        """One more arm; it has an equal share until its first decisions are counted."""
+        """Add an arm; it has an equal share until its first decisions are counted."""
         from truant.live.changes import with_arm
 
         self._revise("arm_added", lambda before: with_arm(before, arm), actor, why)
 
     def retire_arm(self, arm: str, *, actor: str | None = None, why: str | None = None) -> None:
-        """Choose an arm no more; its decisions and what was learned of it stay."""
+        """Stop choosing an arm; its decisions and counts stay."""
         from truant.live.changes import without_arm
 
         self._revise("arm_retired", lambda before: without_arm(before, arm), actor, why)
@@ -282,7 +282,7 @@ class Experiment(Decisions):
         revision: int | None = None,
         **settings: Any,
     ) -> None:
-        """Change settings of `create`: a new revision, which holds for decisions from now on.
+        """Change settings of `create` for decisions from now on; this makes a new revision.
 
         Parameters
         ----------
@@ -320,13 +320,13 @@ class Experiment(Decisions):
     def import_rows(
         self, data: str | os.PathLike[str], *, actor: str | None = None, why: str | None = None
     ) -> int:
-        """Add past decisions from a .csv or .parquet file as `export` writes them; gives how many were added."""
+        """Add past decisions from a .csv or .parquet file as `export` writes them; returns the number added."""
         from truant.live.exchange import import_rows
 
         return import_rows(self, data, note_of("actor", actor), note_of("why", why))
 
     def doctor(self, *, allocations: int | None = 20) -> Diagnosis:
-        """Count everything again from the decisions, and compare with what is kept.
+        """Recount everything from the decisions, and compare with the stored counts.
 
         Parameters
         ----------

@@ -67,7 +67,7 @@ class Rehearsal:
 
     @property
     def sentences(self) -> list[str]:
-        """What the rehearsal says: which variant costs least, what it promises, and what is wrong with any."""
+        """The verdict: the variant with the least regret, and those with bias, low coverage or false winners."""
         return words.verdict_sentences(self.rows, self.about["level"])
 
     @property

@@ -49,7 +49,7 @@ def rehearse(
     workers: int | None = None,
     progress: bool | Callable[[float], None] | None = None,
 ) -> Rehearsal:
-    """Run an experiment in a world before it runs in earnest, and compare windows and assumptions.
+    """Simulate a live experiment in a world before it starts, and compare windows and assumptions.
 
     Every decision is asked of, and every outcome told to, a real `Experiment` in memory, at its own time of a clock
     that is moved by hand. All variants of a run meet the same outcomes, delays and faults, so that differences are

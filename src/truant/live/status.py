@@ -99,7 +99,7 @@ class Status:
 
     @property
     def sentences(self) -> list[str]:
-        """All that is to be said, the most important first."""
+        """The verdict, alarms and notes as sentences, the most important first."""
         return status_sentences(self)
 
     def summary(self) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class Status:
         return document("status", 1, _finite(plain))
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write a page with how the experiment runs and the analysis of its settled decisions."""
+        """Write an HTML page with the state of the experiment and the analysis of its settled decisions."""
         from truant.live.status_page import running_of
         from truant.report.live import save_live_page
 

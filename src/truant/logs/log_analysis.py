@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogAnalysis:
-    """An analysis of a table; `analysis` has all that does not depend on where the counts come from."""
+    """The result of `analyze`: estimates, verdict, tests and warnings of a table with missing outcomes."""
 
     analysis: Analysis  # the analysis of the counts
     source: str
@@ -86,12 +86,12 @@ class LogAnalysis:
 
     @property
     def assumptions(self) -> list[str]:
-        """Those that could be estimated."""
+        """The assumptions that could be used."""
         return self.analysis.assumptions
 
     @property
     def infeasible(self) -> tuple[Infeasible, ...]:
-        """Those that could not, with the reason."""
+        """The assumptions that could not be used, with the reason."""
         return self.analysis.infeasible
 
     @property
@@ -151,12 +151,12 @@ class LogAnalysis:
 
     @property
     def collection(self) -> Collection:
-        """How the rows came about, and what intervals were made of that."""
+        """How the rows were collected, and which kind of intervals this led to."""
         return self.analysis.collection
 
     @property
     def level(self) -> float:
-        """The level of confidence intervals."""
+        """The confidence level of intervals."""
         return self.analysis.level
 
     @property
@@ -181,12 +181,12 @@ class LogAnalysis:
 
     @property
     def counts(self) -> Counts:
-        """What everything was computed from."""
+        """The counts that everything was computed from."""
         return self.analysis.counts
 
     @property
     def setting(self) -> Setting:
-        """What the counts are about."""
+        """The setting of the counts: arms, levels, range of the outcome."""
         return self.analysis.setting
 
     @property

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogPlan:
-    """A plan for a table; `plan` has all that does not depend on where the counts come from."""
+    """The result of `plan`: how many follow-ups, which rows, and the probability of a clear winner."""
 
     plan: FollowUpPlan  # the plan on counts
     source: str

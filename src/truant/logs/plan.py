@@ -46,7 +46,7 @@ def plan(
     encoding: str | None = None,
     partitioned: bool = False,
 ) -> LogPlan:
-    """Say how many missing outcomes to follow up until the best arm is clear, and draw the rows.
+    """Compute how many missing outcomes to follow up for a clear winner, and draw the rows at random.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def sweep(
     workers: int | None = None,
     progress: bool | None = None,
 ) -> SweepResult:
-    """Run a study, or what is left of it.
+    """Run a study: worlds x parameters x policies x runs; finished runs are kept and not repeated.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def calls_sentence(result: TableResult) -> str:
         f"Before the calls, truant gives a probability of {alike} that {CALLS} of them make a winner clear if missing "
         f"outcomes are like the observed ones, and of {differ} if they differ by a typical amount. With these mails it "
         f"is higher: '{result.best}' was the clear winner after {CALLS} calls in {SETTLED_BY_CALLS} of {TABLES} "
-        "tables with other customers, which were simulated before this demo."
+        "tables, this one and others that were simulated before this demo."
     )
 
 

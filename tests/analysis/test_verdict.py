@@ -275,3 +275,13 @@ def test_where_nothing_is_missing_mnar_has_the_plain_interval():
     for arm in found.arms:
         plain, mnar = arm.estimates["mcar"], arm.estimates["mnar"]
         assert (mnar.mean, mnar.low, mnar.high) == (plain.mean, plain.low, plain.high)
+
+
+def test_without_observed_outcomes_the_verdict_says_so():
+    setting, labels = Setting(arms=2), Labels(("a", "b"), ("all",))
+    nothing = analyze_counts(Counts.fold(setting, [0, 1], [0, 0], [np.nan, np.nan]), setting, labels)
+    assert verdict_sentence(nothing) == "No arm can be named the best: no outcome is observed yet."
+    of_one = analyze_counts(Counts.fold(setting, [0, 0, 1], [0, 0, 0], [1, 0, np.nan]), setting, labels)
+    assert "no assumption can be used on these data: no outcome of 'b' is observed." in verdict_sentence(
+        of_one
+    )

@@ -21,6 +21,7 @@ from truant.cli import (  # noqa: F401
     which,
 )
 from truant.cli.base import cli
+from truant.cli.notices import announce_compiling
 from truant.text import visible
 
 __all__ = ["cli", "main"]
@@ -32,6 +33,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without a sign gets "?" in its place
     warnings.formatwarning = _sentence  # a user of commands has no use for the line of code
+    announce_compiling()
     cli(prog_name="truant")
 
 

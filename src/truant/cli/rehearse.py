@@ -147,9 +147,7 @@ def rehearse(
     from truant.spec import Spec, parse_parameters
 
     place = Spec.parse(world, **parse_parameters(parameters))
-    check_outputs(
-        [(html, PAGES), (out, TABLES)], named_files(place.parameters.values())
-    )
+    check_outputs([(html, PAGES), (out, TABLES)], named_files(place.parameters.values()))
     from truant.live.rehearse import rehearse as run
 
     try:

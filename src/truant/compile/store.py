@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import logging
 import os
 import pickle
 import stat
@@ -34,6 +35,9 @@ class CacheWarning(UserWarning):
     """Compiled code cannot be kept, so that every process compiles anew."""
 
 
+_logger = logging.getLogger("truant.compile")  # the commands tell a person who waits
+
+
 class CompiledCode(_Cache):  # type: ignore[misc]
     """What numba asks before it compiles: the machine code of one function, by signature."""
 
@@ -46,7 +50,13 @@ class CompiledCode(_Cache):  # type: ignore[misc]
         return os.fspath(cache_folder() or "")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled function, if it is kept and whole; else None."""
+        """The compiled function, if it is kept and whole; else None, and numba compiles it."""
+        found = self._kept(sig, target_context)
+        if found is None:
+            _logger.info("compiling %s", self._name)
+        return found
+
+    def _kept(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()
         folder = cache_folder()
         content = None if folder is None else read(folder / self._file(sig, target_context.codegen()))

@@ -137,11 +137,15 @@ def _not_identified(analysis: Analysis) -> str:
     if verdict.answers:
         names = listed(verdict.contradicted)
         return f"No arm can be named the best: the data contradict every assumption that could be used ({names})."
+    unobserved = [arm.arm for arm in analysis.arms if not arm.observed]
+    if len(unobserved) == len(analysis.arms):
+        return "No arm can be named the best: no outcome is observed yet."
     naive = analysis.winner.get("naive")
     end = "lowest" if analysis.minimize else "highest"
     several = sum(arm.naive is not None for arm in analysis.arms) > 1
     also = f" Among the observed outcomes, {named(naive)} has the {end} mean." if naive and several else ""
-    return f"No arm can be named the best: no assumption can be used on these data.{also}"
+    why = f": no outcome of {listed(list(map(named, unobserved)))} is observed" if unobserved else ""
+    return f"No arm can be named the best: no assumption can be used on these data{why}.{also}"
 
 
 def _one_arm(analysis: Analysis) -> str:

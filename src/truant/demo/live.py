@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
 
 STORE, NAME = "mails.db", "mails"
 LEVELS = ("closed", "opened")
-START, DAYS, EACH_DAY, SEED = "2026-03-02 09:00", 28, 25, 1
-TO_OPEN, TO_SPEND = (
-    0.3,
-    2.5,
-)  # mean days until a mail is opened or known to be closed; until spending is known
+DAYS, EACH_DAY, SEED = 28, 25, 1
+TO_OPEN = 0.3  # mean days until a mail is opened or known to be closed
+TO_SPEND = 2.5  # mean days from then until spending is known
 
 Message = tuple[int, int, str, dict[str, Any]]  # when, number, decision, what is told
 
@@ -43,7 +42,9 @@ def run_experiment(folder: Path, seed: int = SEED) -> LiveResult:
     store = folder / STORE
     for old in (store, *(store.with_name(STORE + end) for end in ("-wal", "-shm"))):
         old.unlink(missing_ok=True)
-    clock = ManualClock(START)
+    # it ends today, so that `truant status` finds most windows of the last week still open
+    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    clock = ManualClock(today - timedelta(days=DAYS))
     made = Experiment.create(
         NAME,
         MAILS,

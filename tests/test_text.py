@@ -1,9 +1,8 @@
 """Texts of others as a terminal may show them."""
 
 import pytest
-
 from truant.errors import InvalidValue, NotIdentified, unknown
-from truant.text import MOST_SHOWN, label, visible
+from truant.text import MOST_SHOWN, counted, label, visible
 
 
 @pytest.mark.parametrize(
@@ -46,3 +45,12 @@ def test_errors_quote_nothing_that_a_terminal_obeys():
         unknown("world", evil, [evil]),
     ):
         assert str(error).isprintable()
+
+
+def test_a_number_has_the_right_noun():
+    assert [counted(number, "decision") for number in (0, 1, 12_000)] == [
+        "0 decisions",
+        "1 decision",
+        "12,000 decisions",
+    ]
+    assert [counted(number, "policy", "policies") for number in (1, 2)] == ["1 policy", "2 policies"]

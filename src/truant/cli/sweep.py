@@ -10,6 +10,7 @@ import click
 from truant.cli.base import as_json, cli, console, integer
 from truant.cli.interrupts import exit_stopped
 from truant.documents import document
+from truant.text import counted
 
 BACKENDS = ("threads", "processes", "ray")  # those of truant.sweeps.backend, which is slow to import
 
@@ -64,7 +65,7 @@ def sweep(
 
 
 def _sentence(figures: dict[str, int]) -> str:
-    return (
-        "The study is valid: {points:,} points, {policies:,} policies at most, {runs:,} runs of each, "
-        "{tasks:,} tasks, {rounds:,} rounds."
-    ).format(**figures)
+    points, runs = counted(figures["points"], "point"), counted(figures["runs"], "run")
+    policies = counted(figures["policies"], "policy", "policies")
+    tasks, rounds = counted(figures["tasks"], "task"), counted(figures["rounds"], "round")
+    return f"The study is valid: {points}, {policies} at most, {runs} of each, {tasks}, {rounds}."

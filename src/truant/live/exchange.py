@@ -20,7 +20,7 @@ from truant.live.decision import TAG_BITS, Row, decoded
 from truant.live.store import Transaction, decision_statements, statements
 from truant.live.times import as_datetime, moment
 from truant.tables.rows import names_and_rows
-from truant.text import named, quoted
+from truant.text import counted, named, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -169,7 +169,7 @@ def import_rows(
         head = statements.head_of(transaction, experiment.number, experiment.store.for_update)
         for one in statements.events_of_kind(transaction, head.id, "imported"):
             if one["body"].get("sha256") == digest:
-                raise Conflict(f"{named(path.name)} was imported already ({one['body']['rows']:,} rows).")
+                raise Conflict(f"{named(path.name)} was imported already ({counted(one['body']['rows'], 'row')}).")
         keys = [row[2] for row in rows if row[2] is not None]
         known = decision_statements.known_keys(transaction, head.id, keys)
         if known or len(set(keys)) < len(keys):

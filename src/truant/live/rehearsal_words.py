@@ -11,6 +11,7 @@ from scipy import stats
 
 from truant.live.configuration import AT_CLOSE
 from truant.terminal.simulation import number
+from truant.text import counted as in_number
 
 ERRORS = 3.0  # standard errors beyond which a coverage that is too low is not chance
 SURE = 0.0027  # probability of a bias by chance (two-sided), below which it is one
@@ -201,8 +202,8 @@ def about_lines(about: Mapping[str, Any]) -> list[str]:
     faults = [f"{_percent(about[name])} of the messages {what}" for name, what in _FAULTS if about[name]]
     if about["reorder"]:
         faults.append("half of the mediators told after their outcome")
-    decisions = f"{about['decisions']:,} decisions in {about['days']:.4g} days"
-    runs = f"{about['runs']:,} runs" + (" and as many in the null world" if about["null"] else "")
+    decisions = f"{in_number(about['decisions'], 'decision')} in {about['days']:.4g} days"
+    runs = in_number(about["runs"], "run") + (" and as many in the null world" if about["null"] else "")
     settings = [f"{name} = {value}" for name, value in about["parameters"].items()]
     return [
         "; ".join([*([", ".join(settings)] if settings else []), decisions, late, *faults]) + ".",

@@ -147,7 +147,7 @@ class Status:
 def shown_words(status: Status) -> str:
     """How many decisions there are, in words."""
     return (
-        f"{status.decisions:,} decisions, {status.settled:,} settled ({status.observed:,} with an outcome), "
+        f"{counted(status.decisions, 'decision')}, {status.settled:,} settled ({status.observed:,} with an outcome), "
         f"{status.pending:,} pending"
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from truant.analysis.shares import p_value, percent
+from truant.text import counted
 
 if TYPE_CHECKING:
     from truant.live.status import Status
@@ -75,9 +76,9 @@ def _notes(status: Status) -> list[str]:
         )
     holdout = status.holdout
     if holdout is not None and holdout.mean is not None and holdout.adaptive_mean is not None:
-        assume = status.configuration["assume"]
+        assume, decisions = status.configuration["assume"], counted(holdout.decisions, "decision")
         found.append(
-            f"Holdout ({holdout.decisions:,} decisions): mean {holdout.mean:.4g} under {assume}, compared with "
+            f"Holdout ({decisions}): mean {holdout.mean:.4g} under {assume}, compared with "
             f"{holdout.adaptive_mean:.4g} where the policy chooses the arms."
         )
     return found

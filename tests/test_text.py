@@ -1,6 +1,7 @@
 """Texts of others as a terminal may show them."""
 
 import pytest
+
 from truant.errors import InvalidValue, NotIdentified, unknown
 from truant.text import MOST_SHOWN, counted, label, visible
 

@@ -60,11 +60,13 @@ def export(experiment: Experiment, path: str | os.PathLike[str], every: bool = F
     from truant.tables.write import write_csv_rows, write_parquet
 
     target = output_path(path, TABLES)
+    configuration = experiment.configuration  # which reads the store, and so cannot be asked for below
     if target.suffix.lower() == ".csv":
 
         def write(transaction: Transaction) -> None:
             with written_whole(target) as temporary:
-                write_csv_rows(COLUMNS, _exported_rows(transaction, experiment, every), temporary)
+                rows = _exported_rows(transaction, experiment.number, configuration, every)
+                write_csv_rows(COLUMNS, rows, temporary)
 
         experiment.store.read(write)
     else:
@@ -90,10 +92,11 @@ def exported(experiment: Experiment, every: bool = False) -> pa.Table:
         **dict.fromkeys(TIMES, pa.timestamp("us", tz="UTC")),
     }
     schema = pa.schema([(name, kinds[name]) for name in COLUMNS])
+    configuration = experiment.configuration
 
     def query(transaction: Transaction) -> pa.Table:
         batches = []
-        rows = _exported_rows(transaction, experiment, every)
+        rows = _exported_rows(transaction, experiment.number, configuration, every)
         while some := list(islice(rows, CHUNK)):
             columns = zip(*some, strict=True)
             batches.append(
@@ -105,10 +108,10 @@ def exported(experiment: Experiment, every: bool = False) -> pa.Table:
 
 
 def _exported_rows(
-    transaction: Transaction, experiment: Experiment, every: bool
+    transaction: Transaction, number: int, configuration: Configuration, every: bool
 ) -> Iterator[tuple[Any, ...]]:
-    for row in decision_statements.all_rows(transaction, experiment.number, settled_only=not every):
-        yield _exported_row(row, experiment.configuration)
+    for row in decision_statements.all_rows(transaction, number, settled_only=not every):
+        yield _exported_row(row, configuration)
 
 
 def _exported_row(row: Row, configuration: Configuration) -> tuple[Any, ...]:

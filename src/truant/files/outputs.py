@@ -65,7 +65,9 @@ def output_path(path: str | os.PathLike[str], suffixes: Sequence[str], inputs: I
     try:
         fits = "\0" not in name and len(os.fsencode(target.name)) <= 255
     except UnicodeEncodeError:
-        raise InvalidValue(f"{quoted(name)} cannot be a file name: it contains half of a surrogate pair.") from None
+        raise InvalidValue(
+            f"{quoted(name)} cannot be a file name: it contains half of a surrogate pair."
+        ) from None
     if not fits:
         raise InvalidValue(f"{name[:60]!r} cannot be a file name: it is too long, or has a NUL character.")
     if target.suffix.lower() not in suffixes:

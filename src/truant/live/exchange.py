@@ -172,7 +172,9 @@ def import_rows(
         head = statements.head_of(transaction, experiment.number, experiment.store.for_update)
         for one in statements.events_of_kind(transaction, head.id, "imported"):
             if one["body"].get("sha256") == digest:
-                raise Conflict(f"{named(path.name)} was imported already ({counted(one['body']['rows'], 'row')}).")
+                raise Conflict(
+                    f"{named(path.name)} was imported already ({counted(one['body']['rows'], 'row')})."
+                )
         keys = [row[2] for row in rows if row[2] is not None]
         known = decision_statements.known_keys(transaction, head.id, keys)
         if known or len(set(keys)) < len(keys):

@@ -119,9 +119,9 @@ def test_restore_refuses_what_is_no_backup(tmp_path):
     [
         ("UPDATE decisions SET outcome = outcome + 1 WHERE state = 'observed'", "counts of day"),
         ("UPDATE decisions SET state = 'missing' WHERE state = 'observed'", "which its outcome contradicts"),
-        ("UPDATE decisions SET settled = NULL WHERE state = 'missing'", "is missing, and is not counted"),
-        ("UPDATE decisions SET probability = 0.123", "probability that is not that of its allocation"),
-        ("UPDATE allocations SET probabilities = '[0.25, 0.75]'", "differs from one that is made again"),
+        ("UPDATE decisions SET settled = NULL WHERE state = 'missing'", "is missing, but it is not counted"),
+        ("UPDATE decisions SET probability = 0.123", "another probability than its allocation"),
+        ("UPDATE allocations SET probabilities = '[0.25, 0.75]'", "differs from one that is recomputed"),
         ("UPDATE counts SET cells = '{}' WHERE kind = 'tally'", "tally counts of day"),
     ],
 )

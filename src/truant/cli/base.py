@@ -114,6 +114,13 @@ def cli() -> None:
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON; errors are JSON, too.")
+seeded = click.option(
+    "--seed",
+    type=integer,
+    default=0,
+    show_default=True,
+    help="Seed of the random numbers; the same seed gives the same result.",
+)
 
 
 def say(sentence: str, *, err: bool = False) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from truant.cli.base import as_json, cli, console, integer, number, say, wrote
+from truant.cli.base import as_json, cli, console, integer, number, say, seeded, wrote
 from truant.cli.interrupts import exit_stopped
 from truant.defaults import LEVEL
 
@@ -91,13 +91,7 @@ if TYPE_CHECKING:
 )
 @click.option("--runs", type=integer, default=10, show_default=True, help="Number of runs of each variant.")
 @click.option("--no-null", is_flag=True, help="Do not run the null world, in which all arms are equal.")
-@click.option(
-    "--seed",
-    type=integer,
-    default=0,
-    show_default=True,
-    help="Seed of the random numbers; the same seed gives the same result.",
-)
+@seeded
 @click.option(
     "--level",
     type=number,

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from truant.cli.base import as_json, cli, console, integer, say
+from truant.cli.base import as_json, cli, console, integer, say, seeded
 from truant.cli.interrupts import exit_stopped
 
 
@@ -30,13 +30,7 @@ def _complete_figures(ctx: click.Context, param: click.Parameter, incomplete: st
 @click.option(
     "--runs", type=integer, default=None, help="Number of runs of every figure.  [default: as in the paper]"
 )
-@click.option(
-    "--seed",
-    type=integer,
-    default=0,
-    show_default=True,
-    help="Seed of the random numbers; the same seed gives the same result.",
-)
+@seeded
 @click.option("--threads", type=integer, default=None, help="Number of threads.  [default: one per core]")
 @click.option(
     "--out",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from truant.cli.base import as_json, cli, console, integer, say, wrote
+from truant.cli.base import as_json, cli, console, integer, say, seeded, wrote
 from truant.cli.interrupts import exit_stopped
 from truant.cli.sections import examples
 from truant.defaults import HORIZON, RUNS
@@ -68,13 +68,7 @@ def _complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) 
     show_default=True,
     help="Number of runs; each draws a new instance of the world.",
 )
-@click.option(
-    "--seed",
-    type=integer,
-    default=0,
-    show_default=True,
-    help="Seed of the random numbers; the same seed gives the same result.",
-)
+@seeded
 @click.option(
     "--set",
     "settings",

@@ -43,7 +43,7 @@ clean:
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml
-	@echo "Setting up .venv (once) ..."
+	@echo "Setting up .venv (once: downloads and installs 1.7 GB, some minutes) ..."
 	@found=; for candidate in python3 python3.13 python3.12 python3.11 python; do \
 		if $$candidate -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$candidate; break; fi; \
 	done; \

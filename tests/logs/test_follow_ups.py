@@ -227,6 +227,37 @@ def test_failures_are_taken_as_stated():
     assert stated.arms[0].estimates["follow-up"].mean == pytest.approx(total / len(new))
 
 
+def test_no_winner_is_clear_while_follow_ups_cannot_be_used():
+    """One failed call and no range: `mar` alone would call a winner clear, whom the range makes unsettled."""
+    rng = np.random.default_rng(2)
+    arm, visit = np.repeat([0, 1], 300), np.tile([0, 1], 300)
+    weight = 60 + 4.0 * arm + visit + rng.normal(0, 8, 600)
+    missing = rng.random(600) < 0.3 + 0.2 * visit
+    called = np.zeros(600, bool)
+    for a in (0, 1):
+        called[np.flatnonzero(missing & (arm == a))[:15]] = True
+    failed = np.flatnonzero(called)[:6]
+    table = pd.DataFrame({"arm": np.where(arm, "b", "a"), "visit": visit, "weight": weight, "called": called})
+    table.loc[missing & ~called, "weight"] = np.nan
+    table.loc[failed, "weight"] = np.nan
+    names = {"arm": "arm", "mediator": "visit", "outcome": "weight", "followed_up": "called"}
+    mar = truant.analyze(table.drop(columns="called"), arm="arm", mediator="visit", outcome="weight")
+    assert mar.verdict.kind == "clear"
+    bounded = truant.analyze(table, **names, range=(0, 150))
+    assert (bounded.verdict.kind, bounded.verdict.unused_follow_ups) == ("unsettled", None)
+    open_ = truant.analyze(table, **names)
+    assert open_.verdict.kind == "unsettled"
+    sentence = open_.verdict_sentence
+    assert "No winner is clear while the follow-ups cannot be used: 6 of 15 follow-ups of arm 'a'" in sentence
+    assert "--range LOW,HIGH, in Python range=(low, high)" in sentence
+    assert 'failed_follow_ups="ignorable"' in sentence
+    assert open_.summary()["verdict"]["to_settle"][0].startswith("Make the follow-ups usable")
+    tolerant = truant.analyze(table, **names, tolerance=100.0)
+    assert tolerant.verdict.kind == "unsettled"
+    stated = truant.analyze(table, **names, failed_follow_ups="ignorable")
+    assert stated.verdict.unused_follow_ups is None
+
+
 def test_without_the_option_nothing_changes():
     """The mark is a column like any other then: answers count as observed, and no field is added."""
     found = truant.analyze(survey(), **COLUMNS).summary()

@@ -36,6 +36,7 @@ from truant.counts import OBSERVED, PULLS, Counts, needed_counts
 from truant.documents import document
 from truant.errors import InvalidValue, NotIdentified, unknown
 from truant.setting import IntArray, Setting, finite, is_number, positive_number
+from truant.spec import Spec
 from truant.tables.arrow import make_table
 from truant.text import quoted
 
@@ -400,7 +401,14 @@ def _verdict(
         evidence=evidence[0].belief.name if evidence else None,
         evidence_doubts=_doubtful(arms, evidence, concerns),
         more_follow_ups=_more_follow_ups(evidence, counts, setting, level),
+        unused_follow_ups=_unused_follow_ups(evidence, impossible),
     )
+
+
+def _unused_follow_ups(evidence: Sequence[Ranking], impossible: Sequence[Infeasible]) -> str | None:
+    """Why the follow-ups cannot be used; None if they can, or were not asked for."""
+    refused = [item.reason_alone for item in impossible if Spec.parse(item.assumption).name == FOLLOW_UP]
+    return refused[0] if refused and not evidence else None
 
 
 def _more_follow_ups(

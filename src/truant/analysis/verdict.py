@@ -62,6 +62,8 @@ class Verdict:
     evidence : the answer that rests on follow-ups instead of an assumption, by name; None if there is none.
     by_follow_up : that answer alone decides, whatever the assumptions say.
     more_follow_ups : how many would make its leader clear; 0 if it is, None if no number would, or nobody can say.
+    unused_follow_ups : why follow-ups that are there could not be used; None if they could, or there are none. No
+        winner is then clear, since using them could change the answer.
     """
 
     kind: Kind
@@ -77,6 +79,7 @@ class Verdict:
     evidence: str | None = field(default=None, repr=False)
     by_follow_up: bool = field(default=False, repr=False)
     more_follow_ups: int | None = field(default=None, repr=False)
+    unused_follow_ups: str | None = field(default=None, repr=False)
 
     @property
     def remaining(self) -> list[Answer]:
@@ -106,6 +109,7 @@ def decide(
     evidence: str | None = None,
     evidence_doubts: Sequence[str] = (),
     more_follow_ups: int | None = None,
+    unused_follow_ups: str | None = None,
 ) -> Verdict:
     """The verdict on what the assumptions say; `losses` has the expected loss by assumption and arm.
 
@@ -126,6 +130,9 @@ def decide(
         kind, arm, doubtful_arms = "clear", proof.arm, ()
     by_bounds = best_by_bounds is not None and arm == best_by_bounds and missing_share > 0
     if kind == "clear" and doubtful_arms:
+        kind = "unsettled"
+    # an option that is left out must not make the verdict stronger than the follow-ups would
+    if kind in ("clear", "equal") and unused_follow_ups is not None and not by_bounds:
         kind = "unsettled"
     if kind not in ("one-arm", "not-identified") and not (
         has_mediator or missing_share <= LITTLE or by_bounds or proof is not None
@@ -149,6 +156,7 @@ def decide(
         evidence=None if proof is None else evidence,
         by_follow_up=proven,
         more_follow_ups=more_follow_ups,
+        unused_follow_ups=unused_follow_ups,
     )
 
 

@@ -118,8 +118,9 @@ def _need_range(counts: Counts, arm: int, setting: Setting) -> None:
         return
     failed, asked = int(counts.follow_ups[arm] - counts.answered[arm]), int(counts.follow_ups[arm])
     raise NotIdentified(
-        f"{failed:,} of {asked:,} follow-ups of {{arm}} brought no outcome; give the range of the outcome (--range), "
-        "or say that they failed for reasons unrelated to the outcome (--failed-follow-ups ignorable).",
+        f"{failed:,} of {asked:,} follow-ups of {{arm}} brought no outcome; give the range of the outcome (--range "
+        "LOW,HIGH, in Python range=(low, high)), or say that they failed for reasons unrelated to the outcome "
+        '(--failed-follow-ups ignorable, in Python failed_follow_ups="ignorable").',
         arm=arm,
         assumption="follow-up",
     )

@@ -40,6 +40,8 @@ def settling_sentences(analysis: Analysis) -> list[str]:
         return follow_up_sentences(analysis)
     if verdict.kind == "one-arm":
         return ["Add rows of another arm."]
+    if verdict.unused_follow_ups is not None:
+        return ["Make the follow-ups usable, and analyze again: the reason is listed below."]
     if verdict.kind == "not-identified":
         return [
             "Collect more rows, merge levels of the mediator, or give the range or the levels of the outcome: the "
@@ -100,6 +102,8 @@ def _unsettled(analysis: Analysis) -> str:
     sides = f"Not settled: {_sides(verdict.remaining)}."
     if any(one.code == DRIFT for one in analysis.warnings):
         return f"{sides} No winner is clear while outcomes and the shares of the arms change over time."
+    if verdict.unused_follow_ups is not None:
+        return f"{sides} No winner is clear while the follow-ups cannot be used: {verdict.unused_follow_ups}"
     if verdict.doubtful_arms:
         arms = arms_text(verdict.doubtful_arms)
         if verdict.evidence is not None:

@@ -33,10 +33,27 @@ def test_nothing_is_known_yet(mails):
     status = mails.status()
     assert (status.decisions, status.pending, status.settled) == (0, 0, 0)
     assert status.analysis.verdict.kind == "not-identified"
-    assert status.sentences[0] == "No decision is settled yet."
+    assert status.sentences[0] == "No decision has been made yet."
     assert "No window closes before Thursday 5 March 2026, 09:00 UTC" in status.sentences[1]
     assert json.loads(json.dumps(status.summary()))["schema"] == "truant/status/1"
     assert "mails" in str(status)
+
+
+def test_outcomes_that_are_told_before_the_window_closes_are_seen(mails, tmp_path):
+    for one in mails.ask(10)[:4]:
+        mails.tell(one.id, outcome=1.0)
+    status = mails.status()
+    assert (status.pending, status.pending_with_outcome, status.observed) == (10, 4, 0)
+    first = "No window has closed yet; the first closes on Thursday 5 March 2026, 09:00 UTC."
+    waiting = f"{first} Until then nothing is counted."
+    assert status.sentences == [waiting]
+    assert "10 pending (4 with an outcome already), 0 observed" in str(status)
+    page = status.report(tmp_path / "mails.html").read_text(encoding="utf-8")
+    assert waiting in page
+    assert "pending, with an outcome" in page
+    assert "running at 2026-03-02 09:00 UTC: 10 decisions" in page
+    assert 'aria-label="verdict"' not in page
+    assert "What would settle it" not in page
 
 
 def test_numbers_add_up(make_mails, store_url, clock):

@@ -6,7 +6,7 @@ import math
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 
@@ -16,11 +16,10 @@ from truant.analysis.share_test import ShareTest
 from truant.analysis.words import verdict_sentence
 from truant.documents import document
 from truant.live.course import AllocationPoint
-from truant.live.status_words import status_sentences
+from truant.live.status_words import status_sentences, waiting_sentence
+from truant.live.times import in_minutes, moment
+from truant.terminal.decisions import pending_words
 from truant.text import counted, named
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -74,6 +73,7 @@ class Status:
     configuration: dict[str, Any]
     decisions: int
     pending: int
+    pending_with_outcome: int  # of these: their outcome was told, and is counted when the window closes
     settled: int
     observed: int
     reasons: dict[str, int]  # why outcomes are missing, or that they were taken as absent
@@ -94,8 +94,8 @@ class Status:
 
     @property
     def verdict(self) -> str:
-        """Which arm is best, whether that is clear, and if not, why not."""
-        return verdict_sentence(self.analysis)
+        """Which arm is best, whether that is clear, and if not, why not; while nothing is counted, why that is."""
+        return verdict_sentence(self.analysis) if self.settled else waiting_sentence(self)
 
     @property
     def sentences(self) -> list[str]:
@@ -124,7 +124,7 @@ class Status:
         from truant.live.status_page import running_of
         from truant.report.live import save_live_page
 
-        about = [f"{self.status} at {self.at}, {shown_words(self)}"]
+        about = [f"{self.status} at {in_minutes(moment('at', self.at))}: {shown_words(self)}"]
         return save_live_page(self.analysis, running_of(self), path, title=self.experiment, about=about)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -134,7 +134,7 @@ class Status:
 
     def __repr__(self) -> str:
         decisions = counted(self.decisions, "decision")
-        counts = f"{self.pending:,} pending, {self.observed:,} observed"
+        counts = f"{pending_words(self.pending, self.pending_with_outcome)}, {self.observed:,} observed"
         return f"<Status of {named(self.experiment)} ({self.status}): {decisions}, {counts}; {self.verdict}>"
 
     def __str__(self) -> str:
@@ -148,7 +148,7 @@ def shown_words(status: Status) -> str:
     """How many decisions there are, in words."""
     return (
         f"{counted(status.decisions, 'decision')}, {status.settled:,} settled ({status.observed:,} with an outcome), "
-        f"{status.pending:,} pending"
+        f"{pending_words(status.pending, status.pending_with_outcome)}"
     )
 
 

@@ -41,6 +41,7 @@ class _Read:
     cells: counting.Cells
     pending: list[int]
     waiting: list[int]  # pending decisions of the holdout
+    told_early: int  # pending decisions with an outcome
     late: list[decision_statements.LateOutcome]
     follow_ups: dict[str, int]
     points: list[AllocationPoint]
@@ -65,6 +66,7 @@ class _Read:
             statements.day_cells(transaction, experiment),
             decision_statements.pending_by_arm(transaction, experiment, arms),
             decision_statements.pending_by_arm(transaction, experiment, arms, holdout=True),
+            decision_statements.pending_with_outcome(transaction, experiment),
             decision_statements.late_outcomes(transaction, experiment),
             decision_statements.follow_up_numbers(transaction, experiment),
             allocation_course(transaction, experiment, configuration),
@@ -175,6 +177,7 @@ def _status(
         configuration=configuration.summary(),
         decisions=settled + waiting,
         pending=waiting,
+        pending_with_outcome=read.told_early,
         settled=settled,
         observed=int(counts.observed.sum() + held.observed.sum()),
         reasons={reason: int(sum(numbers)) for reason, numbers in tally["reasons"].items()},

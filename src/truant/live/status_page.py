@@ -21,6 +21,11 @@ def running_of(status: Status) -> Running:
     facts = [
         ("decisions", f"{status.decisions:,}"),
         ("pending", f"{status.pending:,}"),
+        *(
+            [("pending, with an outcome", f"{status.pending_with_outcome:,}")]
+            if status.pending_with_outcome
+            else []
+        ),
         ("observed", f"{status.observed:,}"),
         ("missing", f"{status.settled - status.observed:,}"),
         ("late outcomes", f"{status.late:,}"),
@@ -28,6 +33,7 @@ def running_of(status: Status) -> Running:
     ]
     return Running(
         facts=facts,
+        waiting=None if status.settled else status.verdict,
         notes=[sentence for sentence in status.sentences if sentence != status.verdict],
         arms=_arms(status),
         allocations=[

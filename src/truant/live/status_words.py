@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from truant.analysis.shares import p_value, percent
+from truant.durations import duration_text
+from truant.live.configuration import ON_ARRIVAL
+from truant.live.times import in_words, moment
 from truant.text import counted
 
 if TYPE_CHECKING:
@@ -16,13 +19,33 @@ TOO_MANY_LATE = 0.04  # share of outcomes in the last tenth of the window, from 
 
 def status_sentences(status: Status) -> list[str]:
     """The verdict, what is wrong, and what is pending."""
-    first = [status.verdict] if status.settled else ["No decision is settled yet.", status.learning]
     return [
-        *first,
+        status.verdict,
+        *([] if status.settled or not _says_more(status) else [status.learning]),
         *([status.stopping.sentence] if status.stopping else []),
         *_alarms(status),
         *_notes(status),
     ]
+
+
+def waiting_sentence(status: Status) -> str:
+    """What is waited for while no decision is settled."""
+    if not status.decisions:
+        return "No decision has been made yet."
+    if status.configuration["settle"] == ON_ARRIVAL or status.next_close is None:
+        return "No outcome has been told yet."
+    first = in_words(moment("next_close", status.next_close))
+    return f"No window has closed yet; the first closes on {first}. Until then nothing is counted."
+
+
+def _says_more(status: Status) -> bool:
+    """Whether the sentence on learning says more than when the first window closes."""
+    configuration = status.configuration
+    return (
+        not status.decisions
+        or configuration["settle"] == ON_ARRIVAL
+        or configuration["warm_up"] != duration_text(0)
+    )
 
 
 def _alarms(status: Status) -> list[str]:
@@ -57,7 +80,7 @@ def _notes(status: Status) -> list[str]:
             f"{status.told_late:,} of them happened in their window but were told after it closed: set grace to "
             "the time that a report may take."
         )
-    if status.configuration["settle"] == "on_arrival" and status.pending:
+    if status.configuration["settle"] == ON_ARRIVAL and status.pending:
         found.append(
             "Outcomes are counted as they arrive: while decisions are pending, estimates are biased if fast outcomes "
             "differ from slow ones."

@@ -88,6 +88,11 @@ def shown(microseconds: int) -> str:
     return as_datetime(microseconds).isoformat().replace("+00:00", "Z")
 
 
+def in_minutes(microseconds: int) -> str:
+    """The moment in a heading: 2026-11-23 07:00 UTC."""
+    return f"{as_datetime(microseconds):%Y-%m-%d %H:%M} UTC"
+
+
 def in_words(microseconds: int) -> str:
     """The moment in a sentence: Monday 23 November 2026, 07:00 UTC."""
     when = as_datetime(microseconds)

@@ -26,6 +26,7 @@ class Running:
     Parameters
     ----------
     facts : short figures with their names.
+    waiting : what is waited for, while no decision is settled and there is nothing to analyse.
     notes : sentences on what is wrong or pending.
     arms : a row for each arm.
     allocations : when, arm and probability.
@@ -33,6 +34,7 @@ class Running:
     """
 
     facts: Sequence[tuple[str, str]]
+    waiting: str | None
     notes: Sequence[str]
     arms: Table
     allocations: Sequence[tuple[datetime, str, float]]
@@ -41,15 +43,18 @@ class Running:
 
 def live_page(analysis: Analysis, running: Running, *, title: str, about: Sequence[str] = ()) -> str:
     """The whole page; it loads nothing from elsewhere."""
-    shown, charts = shown_analysis(analysis)
+    shown, charts = shown_analysis(analysis) if running.waiting is None else (None, [])
     own = [_allocation_chart(running), _arrivals_chart(running)]
     context: dict[str, Any] = {**heading(analysis, about), **methods_context(analysis)}
+    if running.waiting is not None:
+        context["about"] = about  # intervals have no method yet
     return rendered(
         "live.html",
         [*own, *charts],
         title=title,
         a=shown,
         facts=running.facts,
+        waiting=running.waiting,
         notes=running.notes,
         arms=running.arms,
         running_charts=own,

@@ -30,6 +30,11 @@ def in_seconds(moment: str) -> str:
     return f"{moment[:19]}Z" if len(moment) > 19 else moment
 
 
+def pending_words(pending: int, with_outcome: int) -> str:
+    """How many decisions are pending, and how many of these have an outcome."""
+    return f"{pending:,} pending" + (f" ({with_outcome:,} with an outcome already)" if with_outcome else "")
+
+
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     probability = "–" if row["probability"] is None else f"{row['probability']:.4g}"
     notes = ", ".join(words for field, words in NOTES.items() if row[field])

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from truant.analysis.words import UNKNOWN, Figures, percent
 from truant.terminal.analysis import MOST_ARMS, TONES, below_verdict, bullets, legend, values_grid
-from truant.terminal.decisions import in_seconds
+from truant.terminal.decisions import in_seconds, pending_words
 from truant.terminal.plain import plain
 from truant.text import label
 
@@ -63,7 +63,7 @@ class StatusDisplay:
 def _facts(status: Any) -> str:
     configuration = status.configuration
     decisions = "1 decision" if status.decisions == 1 else f"{status.decisions:,} decisions"
-    facts = f"{decisions}: {status.pending:,} pending, {status.observed:,} observed, "
+    facts = f"{decisions}: {pending_words(status.pending, status.pending_with_outcome)}, {status.observed:,} observed, "
     facts += f"{status.settled - status.observed:,} missing; {configuration['policy']}"
     facts += f", window {configuration['window']}"
     return (
@@ -73,7 +73,7 @@ def _facts(status: Any) -> str:
 
 def _words(status: Any) -> Iterator[RenderableType]:
     first, *others = status.sentences
-    yield plain(first, TONES[status.analysis.verdict.kind])
+    yield plain(first, TONES[status.analysis.verdict.kind] if status.settled else "")
     yield from bullets("Notes", others)
 
 

@@ -218,6 +218,12 @@ def pending_by_arm(transaction: Transaction, experiment: int, arms: int, holdout
     return [int(found.get(arm, 0)) for arm in range(arms)]
 
 
+def pending_with_outcome(transaction: Transaction, experiment: int) -> int:
+    """Pending decisions whose outcome was told already; it is counted when their window closes."""
+    which = "experiment = ? AND state = 'pending' AND outcome IS NOT NULL AND reason IS NULL"
+    return int(transaction.rows(f"SELECT count(*) FROM decisions WHERE {which}", [experiment])[0][0])
+
+
 class LateOutcome(NamedTuple):
     """An outcome that was told after its window."""
 

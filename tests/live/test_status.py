@@ -182,6 +182,22 @@ def test_window_that_is_too_short_is_noticed(make_mails, clock):
     )
 
 
+def test_missing_outcomes_at_the_end_are_advised_on_for_experiments(mails, clock):
+    """Told outcomes stop on the tenth day; the mediators of the last day are missing, too."""
+    for day in range(14):
+        for one in mails.ask(60):
+            if day < 13:
+                mails.tell(one.id, mediator="opened")
+            if day < 10:
+                mails.tell(one.id, outcome=20.0 + int(one.id[:1], 36) % 7)
+        clock.advance("1d")
+    clock.advance("3d")
+    warnings = {one.code: one.message for one in mails.status(calibrate=False).analysis.warnings}
+    assert "check that outcomes are still told" in warnings["recent-missing"]
+    assert "filter" not in warnings["recent-missing"]
+    assert "find out these mediators or collect more" in warnings["empty-cell"]
+
+
 def test_page(mails, clock, tmp_path):
     run(mails, clock, days=12)
     page = mails.status(calibrate=False).report(tmp_path / "mails.html").read_text(encoding="utf-8")

@@ -84,7 +84,9 @@ def _cells(counts: Counts, labels: Labels, said: set[str]) -> list[Warning]:
             continue
         if observed == 0:
             code, what = "empty-cell", f"none of the {pulls} outcomes with {place} was observed"
-            advice = "mar cannot estimate their mean: merge this level with another or collect more"
+            missing = m == table.shape[1] - 1  # no level that could be merged
+            first = "find out these mediators" if missing else "merge this level with another"
+            advice = f"mar cannot estimate their mean: {first} or collect more"
         else:
             code, what = (
                 "rarely-observed",

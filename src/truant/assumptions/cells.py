@@ -229,9 +229,10 @@ class Cells:
         if self.setting.range_known and others:
             return
         m = int(np.flatnonzero(empty)[0])
-        advice = "merge mediator levels, collect more, or give the range of the outcome"
+        first = "find out these mediators" if self._is_missing_level(m) else "merge mediator levels"
+        advice = f"{first}, collect more, or give the range of the outcome"
         if self.setting.range_known or not others:
-            advice = "merge mediator levels or collect more"
+            advice = f"{first} or collect more"
         raise NotIdentified(
             f"{{arm}} has {self.pulls[m]:,.0f} rows with {self._level(m)} and none of their outcomes was observed; "
             f"{advice}.",
@@ -240,14 +241,19 @@ class Cells:
             assumption=self.name,
         )
 
+    def _is_missing_level(self, m: int) -> bool:
+        return m == len(self.pulls) - 1 and self.name == "mar"
+
     def _level(self, m: int) -> str:
-        return "its missing mediators" if m == len(self.pulls) - 1 and self.name == "mar" else "{mediator}"
+        return "its missing mediators" if self._is_missing_level(m) else "{mediator}"
 
     def _empty_concern(self, m: int, share: float) -> Concern:
+        # a missing mediator is no level that could be merged
+        first = "find out these mediators" if self._is_missing_level(m) else "merge this level with another"
         text = (
             f"Under {{assumption}}, none of the {self.pulls[m]:,.0f} outcomes of {{arm}} with {self._level(m)} was "
             f"observed: their mean may be anywhere in the range of the outcome, which widens the interval by "
-            f"{share:.1%} of that range; merge this level with another or collect more."
+            f"{share:.1%} of that range; {first} or collect more."
         )
         return Concern("empty-cell", text, 0.0, mediator=m)
 

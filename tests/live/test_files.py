@@ -174,3 +174,34 @@ def test_import_refuses_columns_that_it_does_not_know(in_memory, tmp_path, heade
     path.write_text(f"{header}\nold,1\n")
     with pytest.raises((InvalidValue, LookupError), match=sentence):
         in_memory.import_rows(path)
+
+
+def test_import_names_the_line_of_the_file(in_memory, tmp_path):
+    path = tmp_path / "past.csv"
+    path.write_text('arm,key\n\n\nold,"a\nb"\n\nnobody,c\n')
+    with pytest.raises(LookupError, match=r"^line 7: Unknown arm 'nobody'"):
+        in_memory.import_rows(path)
+    path.write_text("arm,key\n\nold\n")
+    with pytest.raises(InvalidValue, match="the header has 2 fields, line 3 has 1"):
+        in_memory.import_rows(path)
+    path.write_text("arm,key\n,c\n")
+    with pytest.raises(InvalidValue, match=r"^line 2: The arm is blank\.$"):
+        in_memory.import_rows(path)
+
+
+def test_names_like_formulas_come_back_from_an_export(tmp_path, clock):
+    arms, levels = ["=1+1", "-x"], ["@closed", "opened"]
+    settings = {"mediator_levels": levels, "levels": [0, 1], "window": "1d", "assume": "mar"}
+    first, second = (
+        Experiment.create(name, arms, store="sqlite://", clock=clock, seed=2, **settings)
+        for name in ("first", "second")
+    )
+    for number in range(8):
+        first.tell(first.ask().id, mediator=levels[number % 2], outcome=1)
+    clock.advance("2d")
+    first.close_windows()
+    path = first.export(tmp_path / "rows.csv")
+    assert "'=1+1" in path.read_text(encoding="utf-8")
+    assert second.import_rows(path) == 8
+    tables = [one.status(calibrate=False).analysis.counts.table for one in (first, second)]
+    assert np.array_equal(*tables)

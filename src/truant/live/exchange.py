@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from truant.errors import Conflict, InvalidValue, TruantError, unknown
+from truant.errors import Conflict, InvalidValue, TruantError
 from truant.extras import require
 from truant.files import TABLES, output_path, written_whole
 from truant.live.asking import HALF_TAG
 from truant.live.configuration import Configuration, plain_number
 from truant.live.decision import TAG_BITS, Row, decoded
+from truant.live.decision_files import read_decisions, without_guard
 from truant.live.store import Transaction, decision_statements, statements
 from truant.live.times import as_datetime, moment
-from truant.tables.rows import names_and_rows
 from truant.text import counted, named, quoted
 
 if TYPE_CHECKING:
@@ -28,11 +26,6 @@ if TYPE_CHECKING:
     from truant.live.experiment import Experiment
 
 CHUNK = 20_000
-IMPORTED = (
-    *("key", "arm", "probability", "asked", "mediator", "outcome", "late_outcome"),
-    *("followed_up", "pick_probability", "holdout"),
-)
-PASSED_OVER = ("id", "deadline", "state", "reason")  # columns of an export that say nothing more
 YES, NO = ("true", "1", "yes"), ("false", "0", "no")
 TEXTS = ("id", "arm", "state", "reason", "mediator")
 NUMBERS = ("probability", "outcome", "late_outcome", "pick_probability")
@@ -159,12 +152,9 @@ def import_rows(
         raise InvalidValue(f"Cannot read {named(path)}: {error.strerror}.") from None
     digest = hashlib.sha256(content).hexdigest()
     now, configuration = experiment.now(), experiment.configuration
-    lines = list(_lines(path))
-    _refuse_own_decisions(experiment, path, lines)
-    rows = [
-        _imported_row(experiment, configuration, line, number, now)
-        for number, line in enumerate(lines, start=2)
-    ]
+    lines = read_decisions(path)
+    _refuse_own_decisions(experiment, path, [values for _, values in lines])
+    rows = [_imported_row(experiment, configuration, values, number, now) for number, values in lines]
     if not rows:
         raise InvalidValue(f"{named(path)} has no rows.")
 
@@ -180,7 +170,8 @@ def import_rows(
         if known or len(set(keys)) < len(keys):
             count = len(known) or len(keys) - len(set(keys))
             raise Conflict(
-                f"{count:,} keys of {named(path.name)} have a decision already, or occur twice; remove these rows."
+                "A key has at most one decision; known already, or there twice: "
+                f"{counted(count, 'key')} of {named(path.name)}; remove these rows."
             )
         decision_statements.insert_imported(transaction, head.id, rows)
         body = {"file": path.name, "sha256": digest, "rows": len(rows)}
@@ -211,60 +202,6 @@ def _refuse_own_decisions(experiment: Experiment, path: Path, lines: Sequence[Ma
         )
 
 
-def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
-    """The rows of the file; blanks are None."""
-    names, rows = _parquet_rows(path) if path.suffix.lower() == ".parquet" else _csv_rows(path)
-    _check_columns(path, names)
-    for row in rows:
-        yield dict(zip(names, row, strict=True))
-
-
-def _parquet_rows(path: Path) -> tuple[list[str], Iterable[Sequence[Any]]]:
-    require("logs", "Parquet files", "pyarrow")
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        return names_and_rows(parquet.read_table(path))
-    except (OSError, pa.ArrowException) as error:
-        raise InvalidValue(f"Cannot read {named(path.name)}: {' '.join(str(error).split())}.") from None
-
-
-def _csv_rows(path: Path) -> tuple[list[str], Iterable[Sequence[Any]]]:
-    try:
-        text = path.read_text("utf-8-sig")
-        lines = [line for line in csv.reader(io.StringIO(text, newline=""), strict=True) if line]
-    except UnicodeDecodeError:
-        raise InvalidValue(
-            f"Cannot read {named(path.name)}: it is not UTF-8; save it as CSV in UTF-8."
-        ) from None
-    except (OSError, csv.Error) as error:
-        raise InvalidValue(f"Cannot read {named(path.name)}: {error}.") from None
-    if not lines:
-        raise InvalidValue(f"Cannot read {named(path.name)}: it is empty.")
-    names, *rows = lines
-    for number, row in enumerate(rows, start=2):
-        if len(row) != len(names):
-            raise InvalidValue(
-                f"Cannot read {named(path.name)}: the header has {len(names)} fields, row {number} has {len(row)}."
-            )
-    return names, ([cell or None for cell in row] for row in rows)
-
-
-def _check_columns(path: Path, names: Sequence[str]) -> None:
-    """Refuse a file without arms, with a column twice, or with one that is not known: it may be misspelt."""
-    if "arm" not in names:
-        others = ", ".join(name for name in IMPORTED if name != "arm")
-        raise InvalidValue(
-            f"{named(path.name)} must have a column arm, and may have {others}; got {', '.join(names)}."
-        )
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise InvalidValue(f"{named(path.name)} has the column {named(name)} twice.")
-        if name not in (*IMPORTED, *PASSED_OVER):
-            raise unknown(f"column of {named(path.name)}:", name, IMPORTED)
-
-
 def _imported_row(
     experiment: Experiment, configuration: Configuration, line: Mapping[str, Any], number: int, now: int
 ) -> Sequence[Any]:
@@ -283,7 +220,7 @@ def _checked_row(
         raise InvalidValue(f"asked must not be in the future, got {quoted(line['asked'])}.")
     deadline = asked + configuration.window
     probability = _share("probability", line)
-    mediator = line.get("mediator")
+    mediator = without_guard(line.get("mediator"), configuration.mediator_levels)
     if mediator is not None and configuration.mediator_cuts:
         mediator = _number("mediator", mediator)
     code, value = configuration.mediator_code(mediator), _outcome("outcome", line, configuration)
@@ -294,7 +231,9 @@ def _checked_row(
     answer, value = (value, None) if followed_up else (None, value)
     key = None if line.get("key") is None else experiment.hashed_key(line["key"])
     tag = experiment.rng.getrandbits(TAG_BITS) - HALF_TAG
-    arm = configuration.arm_number(None if line["arm"] is None else str(line["arm"]))
+    if line["arm"] is None:
+        raise InvalidValue("The arm is blank.")
+    arm = configuration.arm_number(without_guard(str(line["arm"]), configuration.arms))
     due = now if deadline + configuration.grace <= now else deadline + configuration.grace
     pick = (_share("pick_probability", line) or 1.0) if followed_up else None
     return (

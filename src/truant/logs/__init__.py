@@ -1,5 +1,1 @@
 """The logs door: a table with missing outcomes, wherever it is stored, reduced to counts."""
-
-from truant.extras import require
-
-require("logs", "Tables of data")

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from truant.errors import InvalidValue, MissingExtra
+from truant.extras import require
 
 # the statement after which a session can change nothing, where there is one
 READ_ONLY = {
@@ -34,6 +35,7 @@ REFUSED = (
 
 def connect_server(kind: str, url: str) -> Any:
     """The Ibis backend of a server's URL, in a session that only reads; or raises InvalidValue or MissingExtra."""
+    require("logs", "Tables in databases", "pandas")  # which Ibis imports there
     import ibis
 
     _check_user_info(url)

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from truant.errors import InvalidValue
+from truant.extras import require
 from truant.tables.engine import private_folder
 
 CHUNK = 1 << 22  # bytes
@@ -17,6 +18,7 @@ CHUNK = 1 << 22  # bytes
 
 def open_sqlite(path: str) -> Any:
     """The Ibis backend of a SQLite file; or raises InvalidValue or sqlite3.Error."""
+    require("logs", "Tables in SQLite files", "pandas")  # which Ibis imports there
     import ibis
 
     log = path + "-wal"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-_FORMULA = (
+FORMULA = (
     "=",
     "+",
     "-",
@@ -70,7 +70,7 @@ def _written(cell: Any) -> str:
 
 def _no_formula(cell: Any) -> Any:
     """The cell; a text that begins like a formula, and is not a number, with an apostrophe in front."""
-    formula = isinstance(cell, str) and cell.startswith(_FORMULA) and not PLAIN_NUMBER.fullmatch(cell)
+    formula = isinstance(cell, str) and cell.startswith(FORMULA) and not PLAIN_NUMBER.fullmatch(cell)
     return f"'{cell}" if formula else cell
 
 

@@ -36,6 +36,10 @@ class TruantError(Exception):
         """The same error with one more sentence on what to do."""
         return self._changed(_after=f"{self._after} {advice}")
 
+    def advising_instead(self, advice: str) -> Self:
+        """The same error with this sentence on what to do in place of its own."""
+        return self._changed(_after=f" {advice}")
+
     def _changed(self, **fields: Any) -> Self:
         changed = copy.copy(self)
         vars(changed).update(fields)
@@ -115,6 +119,10 @@ class MissingExtra(TruantError, ImportError):
 
 class Conflict(TruantError, ValueError):
     """What is asked contradicts what is kept already."""
+
+
+class AlreadyTold(Conflict):
+    """Another value was told for the same decision; `correct` would change it."""
 
 
 class Gone(TruantError, LookupError):

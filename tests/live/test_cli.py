@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -42,14 +43,14 @@ def test_create_says_what_was_made_and_when_it_can_learn():
     )
     lines = result.stdout.splitlines()
     assert lines[0] == "Experiment mail"
-    shown = dict(re.split(r" {2,}", line.strip(), maxsplit=1) for line in lines[1:-2])
+    shown = dict(re.split(r" {2,}", line.strip(), maxsplit=1) for line in lines[1:-4])
     assert shown["arms"] == "old, new"
     assert shown["outcome"] == "0 to 200"
     assert shown["policy"] == "mar-ucb"
     assert shown["horizon"] == "50,000"
     assert shown["split"] == "0.25, 0.75"
-    assert lines[-1].startswith("No window closes before ")
-    assert "shares stay fixed until" in lines[-1]
+    assert lines[-3].startswith("No window closes before ")
+    assert "shares stay fixed until" in lines[-3]
     event = events()[0]
     assert (event["kind"], event["actor"], event["why"]) == ("created", "tester", "a try")
     experiment = Experiment.open("mail", store="truant.db")
@@ -234,7 +235,7 @@ def test_arms_come_and_go(mail):
         (["ask", "mial"], "Unknown experiment 'mial'; did you mean 'mail'? Known: mail."),
         (
             ["ask", "mail", "--store", "other.db"],
-            "There is no store at 'other.db'; create an experiment first.",
+            "There is no store at 'other.db'; create an experiment first, or name the store with --store",
         ),
         (["ask", "mail", "--store", "mysql://host/x"], "Unknown store 'mysql'"),
         (["ask", "mail", "--n", "0"], "n must be a whole number from 1 to 100,000, got 0."),
@@ -271,7 +272,10 @@ def test_arms_come_and_go(mail):
             [*CREATE, "--split", "half,half"],
             "--split must be numbers with commas between them, got 'half,half'.",
         ),
-        (CREATE, "There is an experiment 'mail' already"),
+        (
+            CREATE,
+            "There is an experiment 'mail' already. It is ready: truant ask mail; or choose another name.",
+        ),
         ([*CREATE[:1], "x", *CREATE[2:], "--range", "0,1"], "either range=(0, 200)"),
         ([*CREATE[:1], "x", "--arms", "one", *CREATE[4:]], "arms must be at least 2 names"),
         ([*CREATE[:1], "x", *CREATE[2:], "--settle", "at_clsoe"], "did you mean 'at_close'?"),
@@ -280,6 +284,29 @@ def test_arms_come_and_go(mail):
 )
 def test_refusals(mail, arguments, sentence):
     assert sentence in refused(*arguments)
+
+
+def test_another_outcome_is_refused_with_the_command_that_changes_it(mail):
+    run("ask", "mail", "--key", "customer 17")
+    run("tell", "mail", "--key", "customer 17", "--outcome", "1")
+    said = refused("tell", "mail", "--key", "customer 17", "--outcome", "0", "--store", "truant.db")
+    command = "truant correct mail --key 'customer 17' --outcome 0 --store truant.db"
+    assert said.endswith(f"already, got 0. To change it: {command}")
+    run(*shlex.split(command)[1:])
+    (mail / "again.csv").write_text("key,outcome\ncustomer 17,1\n")
+    assert "Use `truant correct` to change it." in run("tell", "mail", "--csv", "again.csv", code=1).stdout
+
+
+def test_a_new_experiment_says_where_it_is_and_what_comes_next(in_a_folder):  # noqa: F811
+    lines = run(*CREATE).stdout.splitlines()
+    assert lines[-2:] == [
+        "Store: truant.db in the current folder; in another folder, name it with --store or TRUANT_STORE.",
+        "Next: truant ask mail --key customer-1",
+    ]
+    assert "settle" not in " ".join(lines)
+    late = run(*CREATE, "--settle", "on_arrival", "--store", "sub.db").stdout
+    assert "counted  when the outcome is told" in late
+    assert late.splitlines()[-1] == "Next: truant ask mail --key customer-1 --store sub.db"
 
 
 def test_an_arm_command_without_its_word():

@@ -389,7 +389,7 @@ def test_tells_that_are_refused(create, clock):
     one, other = experiment.ask(2)
     experiment.tell(one.id, outcome=1, mediator="opened")
     refusals = [
-        (Conflict, "has outcome 1 already, got 0; use correct", {"id": one.id, "outcome": 0}),
+        (Conflict, "has outcome 1 already, got 0. Use experiment.correct", {"id": one.id, "outcome": 0}),
         (Conflict, "has another mediator already", {"id": one.id, "mediator": "closed"}),
         (InvalidValue, "one of the levels 0, 1", {"id": other.id, "outcome": 2}),
         (InvalidValue, "outcome must be a finite number", {"id": other.id, "outcome": float("nan")}),
@@ -412,7 +412,7 @@ def test_tells_that_are_refused(create, clock):
             experiment.tell(**values)
         said(error)
     found = experiment.tell_many([values for _, _, values in refusals])
-    assert [type(one) for one in found] == [kind for kind, _, _ in refusals]
+    assert all(isinstance(one, kind) for one, (kind, _, _) in zip(found, refusals, strict=True))
     assert rows(experiment)[1].outcome_at is None
     clock.advance("7d")
     assert experiment.tell(other.id, outcome=1).verdict == "late"

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from truant.errors import Conflict, Gone, InvalidValue, UnknownName
+from truant.errors import AlreadyTold, Conflict, Gone, InvalidValue, UnknownName
 from truant.live.times import as_datetime, shown
 from truant.text import quoted
 
+TO_CHANGE = "Use experiment.correct to change it."
 PENDING, OBSERVED, MISSING = "pending", "observed", "missing"
 STATES = (PENDING, OBSERVED, MISSING)
 EXPIRED, REPORTED, WITHDRAWN, ABSENT = "expired", "reported", "withdrawn", "absent"
@@ -199,12 +200,13 @@ def _told_late(row: Row, tell: Tell) -> tuple[dict[str, Any], str]:
     return changes, "late" if changes else "repeated"
 
 
-def _differs(row: Row, name: str, known: object, value: object) -> Conflict:
+def _differs(row: Row, name: str, known: object, value: object) -> AlreadyTold:
     if name == "mediator":
-        return Conflict(f"Decision {row.id} has another mediator already; use correct to change it.")
+        return AlreadyTold(f"Decision {row.id} has another mediator already.").advising(TO_CHANGE)
     shown_known = "is reported as missing" if known is None else f"has outcome {known:g}"
     shown_value = "missing" if value is None else f"{value:g}"
-    return Conflict(f"Decision {row.id} {shown_known} already, got {shown_value}; use correct to change it.")
+    text = f"Decision {row.id} {shown_known} already, got {shown_value}."
+    return AlreadyTold(text).advising(TO_CHANGE)
 
 
 def answered(row: Row, outcome: float | None, at: int, now: int) -> tuple[dict[str, Any], str]:
@@ -220,9 +222,8 @@ def answered(row: Row, outcome: float | None, at: int, now: int) -> tuple[dict[s
     if row.answered_at is None:
         return {"answer": outcome, "answered_at": at}, "accepted"
     if row.answer != outcome:
-        raise Conflict(
-            f"The follow-up of decision {row.id} has another answer already; use correct to change it."
-        )
+        text = f"The follow-up of decision {row.id} has another answer already."
+        raise AlreadyTold(text).advising(TO_CHANGE)
     return {}, "repeated"
 
 

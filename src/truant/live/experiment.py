@@ -112,8 +112,8 @@ class Experiment(Decisions):
 
         def operation(transaction: Transaction) -> State:
             if statements.head_named(transaction, name) is not None:
-                raise Conflict(
-                    f"There is an experiment {named(name)} already; open it, or choose another name."
+                raise Conflict(f"There is an experiment {named(name)} already.").advising(
+                    f"Open it with truant.Experiment.open({name!r}, store=...), or choose another name."
                 )
             number = statements.insert_experiment(transaction, name, now)
             statements.insert_revision(transaction, number, 1, now, configuration.as_json(), actor, why)

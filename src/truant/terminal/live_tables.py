@@ -50,7 +50,9 @@ def settings(configuration: Mapping[str, Any]) -> dict[str, str]:
         shown["outcome"] = ", ".join(f"{value:g}" for value in outcome)
     if configuration["minimize"]:
         shown["outcome"] += ", lower is better"
-    left_out = {*OUTCOME, "arms", "mediator_levels", "mediator_cuts", "minimize"}
+    left_out = {*OUTCOME, "arms", "mediator_levels", "mediator_cuts", "minimize", "settle"}
+    if configuration["settle"] == "on_arrival":
+        shown["counted"] = "when the outcome is told"
     for name, value in configuration.items():
         if name not in left_out and value not in (None, [], 0, "0s"):
             shown[name.replace("_", " ")] = _setting(value)

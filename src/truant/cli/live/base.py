@@ -119,6 +119,13 @@ def names(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
+def command_line(*words: str, store: str | None) -> str:
+    """A command to type next, with the store if that was named."""
+    import shlex
+
+    return shlex.join([*words, *(["--store", store] if store else [])])
+
+
 def told_values(experiment: Experiment, mediator: str | None, outcome: str | None) -> dict[str, Any]:
     """What was typed of a mediator and an outcome, as the library takes it; None: not given."""
     configuration, values = experiment.state.configuration, dict[str, Any]()

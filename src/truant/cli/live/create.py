@@ -6,11 +6,19 @@ from typing import Any
 
 import click
 
-from truant.cli.base import console
-from truant.cli.live.base import experiment_fields, live_command, names, opened_store, print_document
+from truant.cli.base import console, say
+from truant.cli.live.base import (
+    command_line,
+    experiment_fields,
+    live_command,
+    names,
+    opened_store,
+    print_document,
+)
 from truant.cli.live.settings import changeable_options, mediator_options, outcome_options
 from truant.cli.sections import examples
 from truant.documents import document
+from truant.errors import Conflict
 
 
 @live_command(
@@ -56,9 +64,13 @@ def create(
 
     given = {setting: value for setting, value in settings.items() if value is not None}
     with opened_store(store, create=True) as place:
-        experiment = Experiment.create(
-            name, arms, minimize=minimize, store=place, actor=actor, why=why, **given
-        )
+        try:
+            experiment = Experiment.create(
+                name, arms, minimize=minimize, store=place, actor=actor, why=why, **given
+            )
+        except Conflict as error:
+            ready = command_line("truant", "ask", name, store=store)
+            raise error.advising_instead(f"It is ready: {ready}; or choose another name.") from None
         fields = experiment_fields(experiment)
     if as_json:
         print_document(document("experiment", 1, fields))
@@ -66,3 +78,6 @@ def create(
     from truant.terminal.live_tables import ExperimentDisplay
 
     console().print(ExperimentDisplay(fields))
+    elsewhere = "" if store else "; in another folder, name it with --store or TRUANT_STORE"
+    say(f"Store: {place.place}{elsewhere}.")
+    say(f"Next: {command_line('truant', 'ask', name, '--key', 'customer-1', store=store)}")

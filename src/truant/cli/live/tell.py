@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truant.cli.base import say, wrote
-from truant.cli.live.base import key_option, live_command, opened, options, print_document, told_values
+from truant.cli.live.base import (
+    command_line,
+    key_option,
+    live_command,
+    opened,
+    options,
+    print_document,
+    told_values,
+)
 from truant.cli.sections import examples
 from truant.documents import document
-from truant.errors import InvalidValue
+from truant.errors import AlreadyTold, InvalidValue
 
 if TYPE_CHECKING:
     from truant.cli.live.outcomes_file import OutcomesFile
@@ -98,11 +106,25 @@ def tell(
         raise InvalidValue("--ignore-columns and --verdicts go with --csv.")
     with opened(name, store) as experiment:
         values: dict[str, Any] = told_values(experiment, mediator, outcome)
-        told = experiment.tell(id, key=key, at=at, followed_up=followed_up, **values)
+        try:
+            told = experiment.tell(id, key=key, at=at, followed_up=followed_up, **values)
+        except AlreadyTold as error:
+            given = {"--key": key, "--mediator": mediator, "--outcome": outcome}
+            command = _correction(name, id, given, followed_up, store)
+            raise error.advising_instead(f"To change it: {command}") from None
     if as_json:
         print_document(document("told", 1, {"experiment": name, **told.summary()}))
     else:
         say(f"Decision {told.id}: {VERDICTS[told.verdict]}.")
+
+
+def _correction(
+    name: str, id: str | None, given: dict[str, str | None], followed_up: bool, store: str | None
+) -> str:
+    """The command that replaces what was told before."""
+    words = [word for option, value in given.items() if value is not None for word in (option, value)]
+    words += ["--followed-up"] if followed_up else []
+    return command_line("truant", "correct", name, *([id] if id else []), *words, store=store)
 
 
 def _tell_file(name: str, store: str | None, file: OutcomesFile, verdicts: str | None, as_json: bool) -> None:

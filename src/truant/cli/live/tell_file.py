@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truant.cli.live.outcomes_file import Line, OutcomesFile, tell_of
-from truant.errors import TruantError
+from truant.errors import AlreadyTold, TruantError
 from truant.files import written_whole
 from truant.terminal.progress import progress_bar
 
@@ -80,6 +80,8 @@ def _told(experiment: Experiment, lines: list[Line]) -> Iterator[Verdict]:
             continue
         answer = one if isinstance(one, TruantError) else next(answers)
         if isinstance(answer, TruantError):
+            if isinstance(answer, AlreadyTold):
+                answer = answer.advising_instead("Use `truant correct` to change it.")
             yield Verdict(line.number, id, key, REFUSED, str(answer))
         else:
             yield Verdict(line.number, answer.id, key, answer.verdict)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -144,7 +143,7 @@ class PostgresStore(Store):
         said = " ".join(str(error).split()) or type(error).__name__
         for secret in self._secrets:
             said = said.replace(secret, "***")
-        return Unavailable(f"Cannot use the store {_without_password(self.url)}: {said.rstrip('.?')}.")
+        return Unavailable(f"Cannot use the store {self.place}: {said.rstrip('.?')}.")
 
     def tables(self, transaction: Transaction) -> set[str]:
         """The names of the tables that are there."""
@@ -193,11 +192,6 @@ def _is_torn(options: Mapping[str, Any]) -> bool:
     ports = str(options.get("port") or "0").split(",")
     elsewhere = f"{options.get('host')}{options.get('dbname')}"
     return "@" in elsewhere or not all(port.isdecimal() or not port for port in ports)
-
-
-def _without_password(url: str) -> str:
-    hidden = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
-    return re.sub(r"(password=)[^&]*", r"\1***", hidden)
 
 
 parts = {"postgresql": PostgresStore, "postgres": PostgresStore}

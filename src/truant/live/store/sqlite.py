@@ -93,9 +93,19 @@ class SQLiteStore(Store):
         self._open_at_fork = self._refused = False
         if self._path is not None and not self._path.exists():
             if not create:
-                raise InvalidValue(f"There is no store at {named(self._path)}; create an experiment first.")
+                raise InvalidValue(
+                    f"There is no store at {named(self._path)}; create an experiment first, or name the store with "
+                    "--store (in Python: store=) or TRUANT_STORE, if it is in another folder."
+                )
             _make_private(self._path)
         super().__init__(url, create)
+
+    @property
+    def place(self) -> str:
+        """The file, in words."""
+        if self._path is None:
+            return "in memory"
+        return f"{self._path} in the current folder" if self._path.parent == Path() else str(self._path)
 
     def forget_connections(self) -> None:
         """Start with no connections: at first, and in a forked process."""

@@ -7,6 +7,7 @@ PostgreSQL share; `?` stands for a parameter. So a store is a way to open a data
 from __future__ import annotations
 
 import os
+import re
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -72,6 +73,11 @@ class Store(ABC):
         self.url = url
         self.forget_connections()
         _OPEN.add(self)
+
+    @property
+    def place(self) -> str:
+        """Where it is, as people are told: without a password."""
+        return _without_password(self.url)
 
     def forget_connections(self) -> None:
         """Start with no connections and no waiting threads: at first, and in a forked process."""
@@ -157,3 +163,8 @@ def _after_fork_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
+
+
+def _without_password(url: str) -> str:
+    hidden = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
+    return re.sub(r"(password=)[^&]*", r"\1***", hidden)

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from truant.analysis.best import best_probabilities
+from truant.analysis import Labels, analyze_counts
+from truant.analysis.best import Z_GRID, best_probabilities
+from truant.analysis.follow_up_plan import PlanOptions, plan_counts
 from truant.analysis.plan_assurance import Draws, missing_means, simulated_moments
 from truant.analysis.plan_cells import plan_cells
-from truant.analysis.plan_curves import ArmMoments, leader_probability
+from truant.analysis.plan_curves import ArmMoments, curves, leader_probability
 from truant.assumptions.follow_up import FollowUp
 from truant.counts import Counts
 from truant.setting import Setting
@@ -95,3 +97,79 @@ def test_the_spread_of_the_estimate_is_that_of_analyses_with_drawn_answers():
     error = np.sqrt(2 / runs)  # relative, of a variance of normal numbers
     np.testing.assert_allclose(estimates.var(axis=0), formula, rtol=4 * error)
     np.testing.assert_allclose(simulated.var(axis=0), formula, rtol=4 * np.sqrt(2 / len(simulated)))
+
+
+BOUNDED = Setting(arms=2, mediators=2, low=-4, high=5)
+
+
+@pytest.mark.parametrize("setting", [BOUNDED, BINARY], ids=["real", "0/1"])
+def test_failed_follow_ups_widen_the_curves_as_in_the_analysis(setting):
+    """A third of the follow-ups failed; the leader's probability is that of the analysis under `worst-case`."""
+    rng = np.random.default_rng(2)
+    a, m, y, missing = table(REAL if setting is BOUNDED else setting, 1)
+    y = y + 1.2 * a if setting is BOUNDED else y
+    asked = missing & (rng.random(400) < 0.6)
+    failed = asked & (rng.random(400) < 1 / 3)
+    outcomes = np.where((missing & ~asked) | failed, np.nan, y)
+    counts = Counts.fold(setting, a, m, outcomes, asked)
+    cells = plan_cells(counts, setting)
+    draws = Draws.of(cells)
+    none = np.zeros((2, 3), np.int64)
+    moments = simulated_moments(cells, draws, missing_means(cells, draws, 0.0), none[None] * 1.0, none)
+    estimates = [FollowUp().estimate(counts, arm, setting) for arm in range(2)]
+    drawn = curves(moments, cells)[0] + counts.centre
+    for arm in range(2):
+        for value, z in zip(drawn[arm], Z_GRID, strict=True):
+            assert value == pytest.approx(estimates[arm].at(float(z)), abs=0.02 if abs(z) < 4 else 0.1)
+    probabilities = best_probabilities(estimates)[0]
+    assert 0.5 < probabilities.max() < 1
+    assert leader_probability(moments, cells)[0] == pytest.approx(probabilities.max(), abs=0.03)
+
+
+CLINIC = Setting(arms=3, mediators=2, low=0, high=30)
+CLINIC_LABELS = Labels.of(["a", "b", "c"], ["no", "yes"])
+
+
+def clinic(seed=4):
+    rng = np.random.default_rng(seed)
+    a, m = rng.integers(0, 3, 900), rng.integers(0, 2, 900)
+    y = np.clip(rng.normal(12 + 1.5 * (a == 1) + 3.0 * (a == 2) + m, 3), 0, 30)
+    missing = rng.random(900) < np.where(m == 1, 0.2, 0.45)
+    return Counts.fold(CLINIC, a, m, np.where(missing, np.nan, y))
+
+
+def share_that_gets_clear(counts, plan, failures, success, runs, seed):
+    """The plan carried out in `runs` tables, whose missing outcomes are like those observed, and analyzed."""
+    rng = np.random.default_rng(seed)
+    cells = plan_cells(counts, CLINIC)
+    means = missing_means(cells, Draws.of(cells, seed), 0.0) + counts.centre
+    calls = np.zeros(cells.rows.shape, int)
+    for cell in plan.cells:
+        calls[
+            CLINIC_LABELS.arms.index(cell.arm), (*CLINIC_LABELS.mediators, "missing").index(cell.mediator)
+        ] = cell.follow_ups
+    clear = 0
+    for run in range(runs):
+        table = counts.merge(Counts.empty(CLINIC))
+        for arm, level in zip(*np.nonzero(calls), strict=True):
+            own, noise = means[run, arm, level], np.sqrt(cells.variances[arm, level])
+            for outcome in rng.normal(own, noise, calls[arm, level]):
+                answered = rng.random() < success
+                table.follow_up(arm, level, float(np.clip(outcome, 0, 30)) if answered else None)
+        found = analyze_counts(
+            table, CLINIC, CLINIC_LABELS, assume=["follow-up"], failed_follow_ups=failures
+        ).verdict
+        clear += found.by_follow_up
+    return clear / runs
+
+
+@pytest.mark.parametrize("failures", ["ignorable", "worst-case"])
+@pytest.mark.parametrize("success", [0.75, 0.95])
+def test_plans_hold_what_they_promise_if_calls_fail(failures, success):
+    """The promise is within 4 standard errors of the share of 100 tables (a standard error is 0.05 at most)."""
+    counts = clinic()
+    plan = plan_counts(counts, CLINIC, CLINIC_LABELS, PlanOptions(success=success, failures=failures))
+    runs = 100
+    share = share_that_gets_clear(counts, plan, failures, success, runs, 7)
+    promise = plan.point.chances["alike"]
+    assert abs(share - promise) < 4 * np.sqrt(max(promise * (1 - promise), 0.02) / runs)

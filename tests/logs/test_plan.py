@@ -126,7 +126,10 @@ def test_rows_that_were_followed_up_are_not_listed_again(visits, tmp_path):
 
 
 def test_success_lists_more_rows(visits):
-    all_answer, few_answer = (truant.plan("visits.csv", **COLUMNS, success=success) for success in (1.0, 0.5))
+    all_answer, few_answer = (
+        truant.plan("visits.csv", **COLUMNS, success=success, failed_follow_ups="ignorable")
+        for success in (1.0, 0.5)
+    )
     assert 1.5 * all_answer.follow_ups < few_answer.follow_ups < 3 * all_answer.follow_ups
 
 
@@ -211,6 +214,12 @@ REFUSED = [
     ({"chance": 1.0}, "chance must be above 0 and below 1, got 1.0."),
     ({"level": 0.3}, "level must be at least 0.5 and below 1, got 0.3."),
     ({"success": 0}, "success must be above 0 and at most 1, got 0."),
+    (
+        {"success": 0.9},
+        "0.1 of the follow-ups are expected to fail; give the range of the outcome (--range LOW,HIGH, in Python "
+        "range=(low, high)), or say that they fail for reasons unrelated to the outcome",
+    ),
+    ({"failed_follow_ups": "ignorabel"}, "Unknown way to take failed follow-ups 'ignorabel'"),
     ({"differ": -1}, "differ must be a positive number, got -1."),
     ({"seed": -1}, "seed must be a whole number of at least 0, got -1."),
     ({"id": "custmer"}, "Unknown column 'custmer'; did you mean 'customer'?"),
@@ -239,7 +248,7 @@ TABLES = [
     ([("1", "a", "n", ""), ("2", "b", "n", "")] * 9, "All 18 outcomes in column 'spent' are missing"),
     (
         [("1", "a", "n", "1"), ("2", "a", "n", "3"), ("3", "b", "n", "")] * 9,
-        "arm 'b' has no observed outcome, so nothing says",
+        "arm 'b' has no observed outcome, so the spread of its outcomes is unknown",
     ),
 ]
 

@@ -18,7 +18,13 @@ from truant.analysis.bounds import worst_case
 from truant.analysis.direction import Direction
 from truant.analysis.estimates import beliefs
 from truant.analysis.labels import Labels
-from truant.analysis.plan_allocation import Whole, allocate, least_follow_ups
+from truant.analysis.plan_allocation import (
+    CHANCE,
+    LEAST_ANSWERS,
+    Whole,
+    allocate,
+    least_follow_ups,
+)
 from truant.analysis.plan_assurance import (
     Draws,
     arm_means,
@@ -27,17 +33,20 @@ from truant.analysis.plan_assurance import (
     simulated_moments,
 )
 from truant.analysis.plan_cells import PlanCells, plan_cells
+from truant.analysis.plan_curves import ArmMoments
 from truant.analysis.ranking import ranking
 from truant.analysis.verdict import best_by_bounds
+from truant.assumptions.follow_up import FAILURES
 from truant.counts import Counts
-from truant.errors import InvalidValue
+from truant.errors import InvalidValue, unknown
 from truant.setting import FloatArray, Setting, as_float, is_number, positive_number, whole_number
 from truant.text import named, quoted
 
 ALIKE, DIFFER = "alike", "differ"
+WORST_CASE = "worst-case"
 MOST_DIFFERENT = 10  # standard deviations
 SCENARIOS = (ALIKE, DIFFER)
-CHANCE, DIFFERENCE = 0.8, 0.5
+DIFFERENCE = 0.5
 CURVE_POINTS = 16
 PRECISION = 0.01  # of the number of follow-ups
 
@@ -56,6 +65,8 @@ class PlanOptions:
         an outcome; in the second scenario.
     success : share of follow-ups that are answered.
     budget : number of follow-ups; None if the plan is to find it.
+    failures : what the analysis will take of follow-ups that fail: "worst-case", that their outcomes may have any value
+        in the range; "ignorable", that they are like the answers.
     """
 
     level: float = 0.95
@@ -63,6 +74,7 @@ class PlanOptions:
     differ: float = DIFFERENCE
     success: float = 1.0
     budget: int | None = None
+    failures: str = WORST_CASE
 
     def __post_init__(self) -> None:
         for name, least, most in (("level", 0.5, 1.0), ("chance", 0.0, 1.0)):
@@ -77,6 +89,8 @@ class PlanOptions:
             )
         if not is_number(self.success) or not 0 < as_float(self.success) <= 1:
             raise InvalidValue(f"success must be above 0 and at most 1, got {quoted(self.success)}.")
+        if self.failures not in FAILURES:
+            raise unknown("way to take failed follow-ups", self.failures, FAILURES)
         if self.budget is not None:
             whole_number("budget", self.budget, at_least=1)
 
@@ -121,6 +135,9 @@ class FollowUpPlan:
     smallest_difference : between the two arms that lead, in outcome units, that the planned follow-ups make clear with
         the chance; None if nothing is planned.
     leader : the arm that is clear already; None if there is none.
+    failed : follow-ups before that brought no outcome.
+    left_open : difference between the two arms that lead, in outcome units, that stays open since failed follow-ups may
+        have any outcome, however many others are answered; 0 if none fails or they are like the answers.
     """
 
     kind: Kind
@@ -133,6 +150,8 @@ class FollowUpPlan:
     smallest_difference: float | None
     outcome_sd: float
     leader: str | None = None
+    failed: int = 0
+    left_open: float = 0.0
 
     @property
     def follow_ups(self) -> int:
@@ -177,10 +196,11 @@ def plan_counts(
             f"budget must be at most the number of missing outcomes that can be followed up, {available:,}, got "
             f"{options.budget:,}."
         )
+    _need_range(counts, setting, options)
     direction = Direction(setting.minimize)
     cells = plan_cells(direction.counts(counts), direction.setting(setting))
     search = Search(cells, options)
-    leader = _leader_already(counts, setting, labels, options.level)
+    leader = _leader_already(counts, setting, labels, options)
     if leader is not None and options.budget is None:
         return _planned(search, labels, "settled", 0, search.point(0, 1.0), leader)
     needed = search.needed()
@@ -207,32 +227,34 @@ class Search:
         }
         shares = [_among_two_best(arm_means(cells, found)) for found in self.missing.values()]
         self.importance: FloatArray = np.mean(shares, axis=0)
-        self.least, self.most = (
-            int(least_follow_ups(cells, options.success).sum()),
-            int(cells.available.sum()),
-        )
+        self.least, self.most = int(least_follow_ups(cells, 1.0).sum()), int(cells.available.sum())
         self.points: dict[int, PlanPoint] = {}
 
     def allocation(self, number: int) -> Whole:
         """How many from which arm and level."""
-        return allocate(self.cells, number, self.importance, self.options.success)
+        return allocate(self.cells, number, self.importance, self.options.success, self.options.chance)
 
-    def answers(self, number: int) -> FloatArray:
-        """The answers that are expected of so many follow-ups."""
-        expected: FloatArray = self.options.success * self.allocation(number).astype(np.float64)
-        return expected
+    def answers(self, number: int) -> tuple[FloatArray, Whole | None]:
+        """The answers to so many follow-ups in each simulation; and the follow-ups, if it matters that some fail."""
+        calls = self.allocation(number)
+        return self.draws.answers_to(calls, self.options.success), calls if self.worst_case else None
+
+    @property
+    def worst_case(self) -> bool:
+        """Whether outcomes of failed follow-ups may have any value."""
+        return self.options.failures == WORST_CASE
 
     def point(self, number: int, known: float | None = None) -> PlanPoint:
         """The probabilities of a number of follow-ups; `known` if they need not be computed."""
         if known is not None:
             return PlanPoint(number, dict.fromkeys(SCENARIOS, known))
         if number not in self.points:
-            answers = self.answers(number)
+            answers, calls = self.answers(number)
             few = number < self.least  # an analysis would call no winner clear
             chances = {
                 name: 0.0
                 if few
-                else clear_probability(self.cells, self.draws, found, answers, self.options.level)
+                else clear_probability(self.cells, self.draws, found, answers, self.options.level, calls)
                 for name, found in self.missing.items()
             }
             self.points[number] = PlanPoint(number, chances)
@@ -261,11 +283,24 @@ class Search:
 
     def smallest_difference(self, number: int) -> float:
         """Between the two arms that matter most, that so many follow-ups make clear with the chance."""
-        moments = simulated_moments(self.cells, self.draws, self.missing[ALIKE], self.answers(number))
+        moments = self._moments(number)
+        kept = 1.0 if moments.failed is None else 1 - moments.failed
         two = np.argsort(-self.importance, kind="stable")[:2]
-        error = math.sqrt(float(np.median(moments.variance[:, two].sum(axis=1))))
+        variance = np.broadcast_to(kept, moments.variance.shape) ** 2 * moments.variance
+        error = math.sqrt(float(np.median(variance[:, two].sum(axis=1))))
         normal = NormalDist()
-        return error * (normal.inv_cdf(self.options.level) + normal.inv_cdf(self.options.chance))
+        return self.left_open(number) + error * (
+            normal.inv_cdf(self.options.level) + normal.inv_cdf(self.options.chance)
+        )
+
+    def left_open(self, number: int) -> float:
+        """The difference between these arms that the failed follow-ups leave open: the first down, the second up."""
+        down, up = self._moments(number).widths(self.cells)
+        first, second = np.argsort(-self.importance, kind="stable")[:2]
+        return float(np.median(down[:, first] + up[:, second]))
+
+    def _moments(self, number: int) -> ArmMoments:
+        return simulated_moments(self.cells, self.draws, self.missing[ALIKE], *self.answers(number))
 
 
 def _planned(
@@ -286,7 +321,18 @@ def _planned(
     points = {one.follow_ups: one for one in (*search.curve(), point) if one.follow_ups}
     curve = tuple(points[number] for number in sorted(points))
     return FollowUpPlan(
-        kind, search.options, labels, needed, point, curve, planned, difference, cells.outcome_sd, leader
+        kind,
+        search.options,
+        labels,
+        needed,
+        point,
+        curve,
+        planned,
+        difference,
+        cells.outcome_sd,
+        leader,
+        failed=int((cells.asked - cells.answered).sum()),
+        left_open=search.left_open(point.follow_ups) if point.follow_ups else 0.0,
     )
 
 
@@ -296,16 +342,38 @@ def _among_two_best(means: FloatArray) -> FloatArray:
     return np.bincount(order.ravel(), minlength=means.shape[1]) / len(means)
 
 
-def _leader_already(counts: Counts, setting: Setting, labels: Labels, level: float) -> str | None:
+def _need_range(counts: Counts, setting: Setting, options: PlanOptions) -> None:
+    """The range must be known if follow-ups fail whose outcomes may have any value; or raises InvalidValue."""
+    asked, answered = int(counts.follow_ups.sum()), int(counts.answered.sum())
+    if options.failures != WORST_CASE or setting.range_known or (asked == answered and options.success == 1):
+        return
+    which = (
+        f"{asked - answered:,} of {asked:,} follow-ups brought no outcome"
+        if asked > answered
+        else f"{1 - options.success:.3g} of the follow-ups are expected to fail"
+    )
+    raise InvalidValue(
+        f"{which}; give the range of the outcome (--range LOW,HIGH, in Python range=(low, high)), or say that they "
+        "fail for reasons unrelated to the outcome (--failed-follow-ups ignorable, in Python "
+        'failed_follow_ups="ignorable").'
+    )
+
+
+def _leader_already(counts: Counts, setting: Setting, labels: Labels, options: PlanOptions) -> str | None:
     """The arm that is clear by worst-case bounds, or by the follow-ups that are there."""
+    level = options.level
     if setting.range_known:
         bounds = [worst_case(counts, setting, arm, level) for arm in range(setting.arms)]
         if (best := best_by_bounds(labels.arms, bounds, setting.minimize)) is not None:
             return best
     if counts.followed_up is None:
         return None
-    found, _ = beliefs(counts, setting, labels, ["follow-up"])
+    found, _ = beliefs(counts, setting, labels, ["follow-up"], options.failures)
     if not found:
         return None
     ranked = ranking(Direction(setting.minimize).belief(found[0]))
+    leading = np.argsort(-np.nan_to_num(ranked.probabilities), kind="stable")[:2]
+    enough = np.minimum(LEAST_ANSWERS, counts.missing_by_cell().sum(axis=1))
+    if np.any(counts.answered[leading] < enough[leading]):
+        return None  # an analysis calls no winner clear
     return labels.arms[ranked.leader] if ranked.probabilities[ranked.leader] >= level else None

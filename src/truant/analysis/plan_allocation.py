@@ -10,23 +10,47 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import bdtrc
 
 from truant.analysis.plan_cells import PlanCells
 from truant.assumptions.follow_up_cells import THIN
 from truant.setting import FloatArray
 
+CHANCE = 0.8  # with which a plan must reach what it is for
 Whole = npt.NDArray[np.int64]
 LEAST_ANSWERS = 10  # of an arm with as many missing outcomes, below which an analysis calls no winner clear
 
 
-def least_follow_ups(cells: PlanCells, success: float) -> Whole:
-    """Of each arm, so many that about LEAST_ANSWERS come, or as many as there are."""
-    wanted = np.ceil(np.maximum(LEAST_ANSWERS - cells.answered.sum(axis=1), 0.0) / success - 1e-9)
+def least_follow_ups(cells: PlanCells, success: float, chance: float = CHANCE) -> Whole:
+    """Of each arm, so many that LEAST_ANSWERS come, or as many as there are.
+
+    If not all are answered, the number of answers is binomial: each arm has enough with such a probability that all
+    have them with (1 + chance)/2 at least, which leaves as much for the rest of what `chance` is asked for.
+    """
+    wanted = np.maximum(LEAST_ANSWERS - cells.answered.sum(axis=1), 0.0)
+    if success < 1:
+        enough = 1 - (1 - chance) / (2 * len(wanted))
+        wanted = np.array([_calls_for(int(number), success, enough) for number in wanted], np.float64)
     least: Whole = np.minimum(wanted, cells.available.sum(axis=1)).astype(np.int64)
     return least
 
 
-def allocate(cells: PlanCells, total: int, importance: FloatArray, success: float = 1.0) -> Whole:
+def _calls_for(answers: int, success: float, enough: float) -> int:
+    """The least number of calls of which so many are answered with a probability of at least `enough`."""
+    if answers == 0:
+        return 0
+    low, high = answers - 1, answers
+    while bdtrc(answers - 1, high, success) < enough:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if bdtrc(answers - 1, middle, success) >= enough else (middle, high)
+    return high
+
+
+def allocate(
+    cells: PlanCells, total: int, importance: FloatArray, success: float = 1.0, chance: float = CHANCE
+) -> Whole:
     """The best use of so many follow-ups: how many of each arm and mediator level, shape (arms, K+1).
 
     Parameters
@@ -35,13 +59,14 @@ def allocate(cells: PlanCells, total: int, importance: FloatArray, success: floa
     total : number of follow-ups; at most those that are available.
     importance : w of each arm.
     success : share of follow-ups that are answered.
+    chance : with which each arm is to have enough answers, see `least_follow_ups`.
     """
     spread = cells.missing * np.sqrt(cells.variances)
     weight = np.sqrt(np.maximum(importance, 1e-12)) * spread.sum(axis=1) / cells.totals[:, 0]
     by_arm = shared_out(
         total,
         weight,
-        least_follow_ups(cells, success),
+        least_follow_ups(cells, success, chance),
         cells.available.sum(axis=1),
         cells.answered.sum(axis=1),
         success,

@@ -3,18 +3,21 @@
 Given the table, only the answers are random. In each simulation the mean of the missing outcomes of an arm and level is
 drawn (around the mean of the outcomes seen, which is uncertain itself, plus the arm's difference), then the answers;
 the estimates, their curves at(z) and the leader's probability of being the best follow as in the analysis
-(`assumptions/cells.py`, `assumptions/tilted.py`), for all simulations at once.
+(`assumptions/cells.py`, `assumptions/tilted.py`), for all simulations at once. How many calls are answered is random,
+too; outcomes of failed calls may have any value, or are like the answers, as the analysis will take them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import bdtr
 
+from truant.analysis.plan_allocation import LEAST_ANSWERS, Whole
 from truant.analysis.plan_cells import PlanCells
-from truant.analysis.plan_curves import ArmMoments, leader_probability
+from truant.analysis.plan_curves import ArmMoments, leaders
 from truant.assumptions.follow_up_cells import THIN
 from truant.setting import FloatArray
 
@@ -25,12 +28,13 @@ SMALL = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Standard normal numbers, the same for every number of follow-ups, so that more of them is never worse by luck."""
+    """Random numbers, the same for every number of follow-ups, so that more of them is never worse by luck."""
 
     means: FloatArray  # of the outcomes seen, shape (runs, arms, K+1), as the next
     answers: FloatArray
     variances: FloatArray
     differences: FloatArray  # shape (runs, arms, 1)
+    answering: FloatArray  # uniform, how many calls are answered; shape (runs, arms, K+1)
 
     @classmethod
     def of(cls, cells: PlanCells, seed: int = 0) -> Draws:
@@ -40,7 +44,19 @@ class Draws:
         rng = np.random.default_rng(seed)
         shape = (runs, arms, levels)
         three = [rng.standard_normal(shape) for _ in range(3)]
-        return cls(three[0], three[1], three[2], rng.standard_normal((runs, arms, 1)))
+        differences = rng.standard_normal((runs, arms, 1))
+        return cls(three[0], three[1], three[2], differences, rng.random(shape))
+
+    def answers_to(self, calls: Whole, success: float) -> FloatArray:
+        """Binomial numbers of answered calls, shape (runs, arms, K+1); one for all runs if all are answered."""
+        if success == 1:
+            return calls.astype(np.float64)[None]
+        found = np.empty(self.answering.shape)
+        for number in np.unique(calls):
+            some = calls == number
+            below = bdtr(np.arange(number), number, success)
+            found[:, some] = np.searchsorted(below, self.answering[:, some])
+        return found
 
 
 def missing_means(cells: PlanCells, draws: Draws, differ: float) -> FloatArray:
@@ -74,50 +90,87 @@ def arm_means(cells: PlanCells, missing: FloatArray) -> FloatArray:
 
 
 def clear_probability(
-    cells: PlanCells, draws: Draws, missing: FloatArray, answers: FloatArray, level: float
+    cells: PlanCells,
+    draws: Draws,
+    missing: FloatArray,
+    answers: FloatArray,
+    level: float,
+    calls: Whole | None = None,
 ) -> float:
-    """The share of simulations in which the leader's probability of being the best reaches the level.
+    """The share of simulations in which the analysis calls the leader clear.
+
+    Its probability of being the best reaches the level, every arm with missing outcomes has an answer, and the leader
+    and the arm nearest to it have LEAST_ANSWERS.
 
     Parameters
     ----------
     missing : means of the missing outcomes, from `missing_means`.
-    answers : further answers of each arm and level.
+    answers : further answers of each arm and level, from `Draws.answers_to`.
     level : from which on the leader is clear.
+    calls : further follow-ups, if the outcomes of those that fail may have any value; None: they are like the answers.
     """
-    total = cells.answered + answers
-    if np.any((total.sum(axis=1) == 0) & (cells.missing.sum(axis=1) > 0)):
-        return 0.0  # the analysis refuses an arm whose missing outcomes nobody has asked for
-    moments = simulated_moments(cells, draws, missing, answers)
-    return float(np.mean(leader_probability(moments, cells) >= level))
+    answered = (cells.answered + answers).sum(axis=2)
+    left = cells.missing.sum(axis=1)
+    refused = np.any((answered == 0) & (left > 0), axis=1)
+    if refused.all():
+        return 0.0
+    probability, leader, rival = leaders(simulated_moments(cells, draws, missing, answers, calls), cells)
+    few = answered < np.minimum(LEAST_ANSWERS, left)
+    few |= answered + cells.seen.sum(axis=1) < LEAST_ANSWERS
+    few = np.broadcast_to(few, (len(probability), few.shape[1]))
+    every = np.arange(len(probability))
+    doubtful = few[every, leader] | few[every, rival]
+    return float(np.mean((probability >= level) & ~doubtful & ~refused))
 
 
-def simulated_moments(cells: PlanCells, draws: Draws, missing: FloatArray, answers: FloatArray) -> ArmMoments:
-    """Moments of each arm's follow-up estimate in each simulation."""
-    n, means, squares = _answered(cells, draws, missing, answers)
-    thin = _thin_levels(cells.missing, cells.answered + answers)
-    own = ((cells.missing > 0) & ~thin)[None]
+def simulated_moments(
+    cells: PlanCells, draws: Draws, missing: FloatArray, answers: FloatArray, calls: Whole | None = None
+) -> ArmMoments:
+    """Moments of each arm's follow-up estimate in each simulation; parameters are those of `clear_probability`."""
+    n, means, squares = _answered(cells, draws, missing, answers.reshape(-1, *cells.rows.shape))
+    thin = _thin_levels(cells.missing, n)
     pool = _pooled(cells, thin, n, means, squares)
+    own = np.where((cells.missing > 0) & ~thin, cells.missing, 0.0)
     runs = len(means)
     seen = [np.broadcast_to(part, (runs, *part.shape)) for part in (cells.seen_means, cells.seen_squares)]
-    used = np.where(own, cells.missing, 0.0)
-    pulls = np.concatenate([cells.seen, used[0], pool[0]], axis=1)
-    outcomes = np.concatenate([cells.seen, n, pool[1]], axis=1)
-    thirds = np.concatenate([cells.thirds, cells.thirds, pool[4]], axis=1)
-    return ArmMoments.of(
-        pulls,
-        np.where(pulls > 0, outcomes, 0.0),
-        np.concatenate([seen[0], means, pool[2]], axis=2),
-        np.concatenate([seen[1], squares, pool[3]], axis=2),
-        thirds,
-        cells,
+    at_once = np.broadcast_to(cells.seen, n.shape)
+    outcomes = np.concatenate([at_once, n, pool[1]], axis=2)
+    every_mean = np.concatenate([seen[0], means, pool[2]], axis=2)
+    every_square = np.concatenate([seen[1], squares, pool[3]], axis=2)
+    cubes = np.broadcast_to(cells.thirds, n.shape)
+    thirds = np.concatenate([cubes, cubes, pool[4]], axis=2)
+
+    def moments(levels: FloatArray, together: FloatArray) -> ArmMoments:
+        pulls = np.concatenate([at_once, levels, together], axis=2)
+        used = np.where(pulls > 0, outcomes, 0.0)
+        return ArmMoments.of(pulls, used, every_mean, every_square, thirds, cells)
+
+    if calls is None:
+        return moments(own, pool[0])
+    asked = np.broadcast_to(cells.asked + calls, n.shape)
+    by_level = _failing(asked, n)
+    of_thin = _failing(*(np.where(thin, part, 0.0).sum(axis=2, keepdims=True) for part in (asked, n)))
+    failed = (own * by_level).sum(axis=2) + (pool[0] * of_thin)[..., 0]
+    if not failed.any():
+        return moments(own, pool[0])
+    others = moments(own * (1 - by_level), pool[0] * (1 - of_thin))
+    return replace(
+        others,
+        failed=np.broadcast_to(failed / cells.totals[:, 0], others.mean.shape),
+        best_guess=moments(own, pool[0]).mean,
     )
+
+
+def _failing(asked: FloatArray, answered: FloatArray) -> FloatArray:
+    """Share of the follow-ups that failed."""
+    return np.divide(asked - answered, asked, out=np.zeros_like(answered), where=asked > 0)
 
 
 def _answered(
     cells: PlanCells, draws: Draws, missing: FloatArray, answers: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Number of answers, old and new, their means and squares about the mean."""
-    old, new = cells.answered, answers
+    old, new = cells.answered, answers  # of these, one for all runs or one for each
     n = old + new
     noise = np.broadcast_to(cells.variances, missing.shape)
     if np.isfinite(
@@ -141,14 +194,16 @@ def _answered(
 
 
 def _thin_levels(missing: FloatArray, answered: FloatArray) -> npt.NDArray[np.bool_]:
-    """Levels that the analysis takes together, as `assumptions/follow_up_cells.py` does."""
-    thin = (missing > 0) & (answered < THIN)
-    for own, left, n in zip(thin, missing, answered, strict=True):
-        others = np.flatnonzero((left > 0) & ~own)
-        for m in others[np.argsort(n[others], kind="stable")]:
-            if not own.any() or n[own].sum() >= THIN:
-                break
-            own[m] = True
+    """Levels that the analysis takes together, as `assumptions/follow_up_cells.py` does; shape of `answered`.
+
+    If these have too few answers even together, the level with the fewest of the others joins them, which is enough.
+    """
+    thin: npt.NDArray[np.bool_] = (missing > 0) & (answered < THIN)
+    others = (missing > 0) & ~thin
+    joins = thin.any(axis=2) & (np.where(thin, answered, 0.0).sum(axis=2) < THIN) & others.any(axis=2)
+    fewest = np.argmin(np.where(others, answered, np.inf), axis=2)
+    run, arm = np.nonzero(joins)
+    thin[run, arm, fewest[run, arm]] = True
     return thin
 
 
@@ -157,12 +212,12 @@ def _pooled(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Missing outcomes, answers, mean, squares and third moment of the levels that are taken together, as one cell."""
     missing, answers = np.where(thin, cells.missing, 0.0), np.where(thin, n, 0.0)
-    total = answers.sum(axis=1, keepdims=True)
-    left = missing.sum(axis=1, keepdims=True)
+    total = answers.sum(axis=2, keepdims=True)
+    left = missing.sum(axis=2, keepdims=True)
     away = means - cells.seen_means
     shift = (answers * away).sum(axis=2, keepdims=True) / np.maximum(total, SMALL)
-    base = (missing * cells.seen_means).sum(axis=1, keepdims=True) / np.maximum(left, 1.0)
+    base = (missing * cells.seen_means).sum(axis=2, keepdims=True) / np.maximum(left, 1.0)
     mean = np.clip(base + shift, cells.low, cells.high) if cells.two_level else base + shift
     within = np.where(thin, squares, 0.0) + answers * (away - shift) ** 2
-    third = (missing * cells.thirds).sum(axis=1, keepdims=True) / np.maximum(left, 1.0)
+    third = (missing * cells.thirds).sum(axis=2, keepdims=True) / np.maximum(left, 1.0)
     return left, total, mean, within.sum(axis=2, keepdims=True), third

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truant.analysis.follow_up_plan import ALIKE, DIFFER, FollowUpPlan
+from truant.analysis.follow_up_plan import ALIKE, DIFFER, WORST_CASE, FollowUpPlan
 from truant.text import named
 
 KIND_TITLES = {
@@ -49,12 +49,35 @@ def plan_sentence(plan: FollowUpPlan) -> str:
         return f"{first} {enough}."
     if plan.kind == "not-reached":
         return (
-            f"Even all {of} together may not settle it. {_promise(plan)} {least} was asked for: the arms hardly "
-            "differ, or the table has too few rows; collect more rows, too."
+            f"Even all {of} together may not settle it. {_promise(plan)} {least} was asked for: {_open(plan)}the arms "
+            "hardly differ, or the table has too few rows; collect more rows, too."
         )
     return (
         f"Follow up {plan.follow_ups:,} of the {of} ({_by_arm(plan)}): the estimates are then right whatever the "
-        f"reason for missingness. {_promise(plan)}"
+        f"reason for missingness, {_condition(plan)}. {_promise(plan)}"
+    )
+
+
+def _condition(plan: FollowUpPlan) -> str:
+    """What must hold of failed follow-ups for the estimates to be right."""
+    if not _some_fail(plan):
+        return "if all calls are answered"
+    if plan.options.failures == WORST_CASE:
+        return "and their intervals allow for any outcome of a failed call"
+    return "if outcomes of failed calls are like those of answered ones"
+
+
+def _some_fail(plan: FollowUpPlan) -> bool:
+    return plan.options.success < 1 or plan.failed > 0
+
+
+def _open(plan: FollowUpPlan) -> str:
+    """That failed follow-ups leave a difference open; empty if they do not."""
+    if not plan.left_open > 0:
+        return ""
+    return (
+        f"outcomes of failed calls may have any value in the range, so that a difference of up to {plan.left_open:.3g} "
+        "between the two leading arms stays open however many others are answered, "
     )
 
 
@@ -108,6 +131,28 @@ def scenario_sentences(plan: FollowUpPlan) -> dict[str, str]:
     }
 
 
+def _failures_note(plan: FollowUpPlan) -> str:
+    """How many calls fail, and what the probabilities take of them."""
+    facts = [f"{plan.failed:,} earlier follow-ups brought no outcome"] if plan.failed else []
+    if plan.options.success < 1:
+        facts.append(f"{100 * plan.options.success:.4g}% of the calls are expected to be answered")
+    if plan.options.failures != WORST_CASE:
+        return (
+            f"{'; '.join(facts)}. The probabilities hold if a failed call has nothing to do with the outcome; analyze "
+            "then with --failed-follow-ups ignorable."
+        )
+    open_ = (
+        f": a difference of up to {plan.left_open:.3g} between the two leading arms stays open however many others "
+        "are answered"
+        if plan.left_open > 0
+        else ""
+    )
+    return (
+        f"{'; '.join(facts)}. Outcomes of failed calls may have any value in the range{open_}. If calls fail for "
+        "reasons unrelated to the outcome, plan and analyze with --failed-follow-ups ignorable."
+    )
+
+
 def plan_notes(plan: FollowUpPlan) -> list[str]:
     """What to know before calling."""
     options = plan.options
@@ -117,11 +162,8 @@ def plan_notes(plan: FollowUpPlan) -> list[str]:
             "Call in the order of the list and do not replace a row by another: whom you call must not depend on the "
             "outcome. You may stop early: the first calls of the list are a fair sample, too."
         )
-    if options.success < 1:
-        notes.append(
-            f"{100 * options.success:.4g}% of the calls are expected to be answered. The probabilities hold if a "
-            "failed call has nothing to do with the outcome; analyze then with --failed-follow-ups ignorable."
-        )
+    if _some_fail(plan):
+        notes.append(_failures_note(plan))
     if plan.smallest_difference is not None:
         notes.append(
             f"A difference of {plan.smallest_difference:.3g} between the two leading arms{_in_deviations(plan)} "

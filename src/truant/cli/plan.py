@@ -83,6 +83,12 @@ def _listed(text: str | None) -> list[str] | None:
     metavar="COLUMN",
     help="Column that marks rows that were followed up before; they are not listed again.",
 )
+@click.option(
+    "--failed-follow-ups",
+    metavar="WAY",
+    help="How outcomes that follow-ups do not obtain will be treated, as in `truant analyze`: worst-case (they may "
+    "have any value) or ignorable (they are like the obtained ones).  [default: worst-case]",
+)
 @click.option("--observed", metavar="COLUMN", help="Column that says whether the outcome was observed.")
 @click.option(
     "--range", "range_", type=numbers, metavar="LOW,HIGH", help="Lowest and highest possible outcome."

@@ -116,7 +116,8 @@ class LogPlan:
             "outcome_sd": plan.outcome_sd,
             "options": {
                 name: getattr(options, name) for name in ("level", "chance", "differ", "success", "budget")
-            },
+            }
+            | {"failed_follow_ups": options.failures},
             "seed": self.seed,
             "cells": self.table().to_pylist(),
             "curve": [{"follow_ups": one.follow_ups, **one.chances} for one in plan.curve],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from truant.analysis.follow_up_plan import PlanOptions, plan_counts
+from truant.analysis.follow_up_plan import WORST_CASE, PlanOptions, plan_counts
 from truant.analysis.labels import Labels
 from truant.defaults import LEVEL
 from truant.errors import InvalidValue, NotIdentified
@@ -35,6 +35,7 @@ def plan(
     success: float = 1.0,
     seed: int = 0,
     followed_up: str | None = None,
+    failed_follow_ups: str | None = None,
     observed: str | None = None,
     range: tuple[float, float] | None = None,
     levels: Sequence[float] | None = None,
@@ -62,11 +63,20 @@ def plan(
     success : share of follow-ups that are expected to bring an outcome.
     seed : the same seed draws the same rows.
     followed_up : a column that is true where the outcome was missing and then followed up; only others are planned.
+    failed_follow_ups : "worst-case" (the default): outcomes that follow-ups failed to obtain, or will fail to, may be
+        anywhere in the range of the outcome; "ignorable": they are like the obtained ones. As in `truant.analyze`.
     observed : a column that says whether the outcome was observed.
     range, levels, minimize, missing_values, only_missing_values, decimal, filter, encoding, partitioned : as in
         `truant.analyze`.
     """
-    options = PlanOptions(level, chance, differ, success, budget)
+    options = PlanOptions(
+        level,
+        chance,
+        differ,
+        success,
+        budget,
+        WORST_CASE if failed_follow_ups is None else failed_follow_ups,
+    )
     whole_number("seed", seed, at_least=0)
     mediators = named_mediators(mediator)
     columns = {

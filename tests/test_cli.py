@@ -282,7 +282,7 @@ def test_every_parameter_is_explained_once(command):
 def test_one_world_is_shown_in_detail():
     text = run("worlds", "mar").stdout
     assert text.startswith("mar: Missing at random given the mediator")
-    assert "Symbols: a arm, M mediator, Y outcome" in text  # the description uses them
+    assert "Symbols: a arm, M mediator, m one of its K levels, Y outcome" in text  # the description uses them
     assert "\ngamma=0.8,1.0  Probability that an outcome is observed (1: no outcome is missing)" in text
     assert text.endswith("\nTo set one: truant simulate --world mar --set gamma=0.8,1.0\n")
     (row,) = json.loads(run("worlds", "mar", "--json").stdout)["worlds"]
@@ -310,7 +310,10 @@ def test_words_for_missingness_point_to_gamma(word):
         truant.world("mar", **{word: 0.3})
     with pytest.raises(TruantError, match=r"'mnar-hidden': .*\. Known: K, L, arms\.") as error:
         truant.world("mnar-hidden", **{word: 0.3})  # its gamma cannot be set
-    assert "gamma" not in str(error.value)
+    assert "it is fixed which outcomes are likely to be missing; `truant worlds mnar-hidden`" in str(error.value)
+    with pytest.raises(TruantError, match=r"30% of the outcomes missing\. Known") as error:
+        truant.world("pbc", **{word: 0.3})  # it takes no range
+    assert "draws it" not in str(error.value)
 
 
 def complete(words):

@@ -99,10 +99,16 @@ class Part:
         """The error for a parameter that the part does not have; it says what a newcomer's word for it is called."""
         words = _meanings_module(self.kind) if self.kind == "world" else None
         meant = words.SYNONYMS.get(name.lower().replace("-", "_")) if words else None
-        if words is None or meant not in self.parameters:
+        if words is None or meant is None:
             return unknown(f"parameter of {self.kind} {self.name!r}:", name, self.parameters)
+        if meant not in self.parameters:
+            hint = words.FIXED.format(self.name)
+        else:
+            default = self.parameters[meant]
+            takes_range = isinstance(default, tuple) and [type(end) for end in default] == [float, float]
+            hint = words.HINTS[meant] + (words.A_RANGE.format(meant) if takes_range else "")
         return UnknownName(
-            f"Unknown parameter of {self.kind} {self.name!r}: {quoted(name)}; {words.HINTS[meant]}. "
+            f"Unknown parameter of {self.kind} {self.name!r}: {quoted(name)}; {hint}. "
             f"Known: {', '.join(sorted(self.parameters))}."
         )
 

@@ -83,12 +83,13 @@ ADVICE = {
     ),
     FOLLOW_UP: Advice(
         "You obtain a random part of the missing outcomes afterwards. The estimates are then valid whatever the "
-        "reason for missingness.",
+        "reason for missingness, if all who are drawn answer; where some do not, intervals allow for the worst case.",
         "Call sixty of the customers who did not answer, drawn at random. Look up in a register some of the patients "
         "who did not come.",
         "Follow-ups in each arm that has missing outcomes, drawn at random: `truant plan` says how many and draws "
         "them.",
-        "It needs no check. With the follow-ups, `truant analyze` also tests the other assumptions.",
+        "Draw at random, call everyone who is drawn, and count how many do not answer. With the follow-ups, `truant "
+        "analyze` also tests the other assumptions.",
     ),
 }
 

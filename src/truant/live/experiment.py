@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Where = str | os.PathLike[str] | Store | None
 
+MOST_ARMS, MOST_LETTERS = 10, 40  # of a representation
+
 
 class Experiment(Decisions):
     """A live experiment, kept in a store; made with `create`, found again with `open`.
@@ -338,7 +340,9 @@ class Experiment(Decisions):
 
     def __repr__(self) -> str:
         head, configuration = self._state.head, self._state.configuration
-        arms = ", ".join(map(label, configuration.arms))
+        shown = [label(arm, MOST_LETTERS) for arm in configuration.arms[:MOST_ARMS]]
+        more = len(configuration.arms) - len(shown)
+        arms = ", ".join([*shown, *([f"and {more:,} more"] if more else [])])
         return f"<Experiment {named(head.name)}: {head.status}, {configuration.policy}, arms {arms}>"
 
 

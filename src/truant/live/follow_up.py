@@ -21,6 +21,7 @@ from truant.live.settle import configuration_of
 from truant.live.store import Transaction, decision_statements, statements
 from truant.live.times import shown
 from truant.setting import whole_number
+from truant.text import counted, named
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,6 +51,10 @@ class FollowUpList:
     follow_ups: tuple[FollowUp, ...]
     available: int  # missing decisions that could have been picked
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        drawn = counted(len(self), "missing outcome")
+        return f"<FollowUpList of {named(self.experiment)}: {drawn} to follow up, of {self.available:,}>"
 
     def __len__(self) -> int:
         return len(self.follow_ups)

@@ -10,7 +10,6 @@ from typing import Any
 
 from truant.analysis.diagnosis import Warning
 from truant.errors import InvalidValue, UnknownName
-from truant.extras import require
 from truant.logs import markers, query, sentinels, spellings
 from truant.logs.aggregate import assemble, collect
 from truant.logs.checks import check_types, stray_texts
@@ -79,7 +78,6 @@ def read(
     followed_up : column that is true (or 1) where the outcome was missing at first and then followed up; the outcome
         is then the answer, missing if that failed.
     """
-    require("logs", "Tables of data")
     switch("minimize", minimize)
     if not isinstance(decimal, str) or decimal not in (".", ","):
         raise InvalidValue(f"decimal must be '.' or ',', got {decimal!r}.")

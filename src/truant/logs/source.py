@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from truant.errors import InvalidValue, TruantError
+from truant.extras import require
 from truant.logs.databases import connect, find_table, is_url, refuse_others, scheme, split_table
 from truant.logs.files import find_files, open_files
 from truant.logs.servers import without_password
@@ -91,6 +92,7 @@ def find(data: Any, *, encoding: str | None = None, partitioned: bool = False) -
     encoding : of CSV files; UTF-8 unless given.
     partitioned : folder names such as day=3 are columns, too.
     """
+    require("logs", "Tables of data")
     switch("partitioned", partitioned)
     if isinstance(data, str | os.PathLike):
         text = os.fspath(data)

@@ -116,8 +116,9 @@ SYNONYMS = dict.fromkeys(
 ) | dict.fromkeys(("mediator_missing", "missing_mediator", "mediator_observed"), "mediator_gamma")
 
 HINTS = {
-    "gamma": "the probability that an outcome is observed is gamma: gamma=0.7 makes 30% of the outcomes missing, "
-    "gamma=0.5,1.0 draws it from that range",
+    "gamma": "the probability that an outcome is observed is gamma: gamma=0.7 makes 30% of the outcomes missing",
     "mediator_gamma": "the probability that the mediator is observed is mediator_gamma: mediator_gamma=0.7 makes 30% "
     "of the mediators missing",
 }
+A_RANGE = ", {0}=0.5,1.0 draws it from that range"  # where the world takes one
+FIXED = "in this world it is fixed which outcomes are likely to be missing; `truant worlds {0}` says how"

@@ -295,7 +295,7 @@ def test_an_unknown_name_in_a_list_is_refused(command):
     result = run(command, "mra")
     assert result.exit_code == 2
     assert "'mra'" in result.stderr
-    assert "Known:" in result.stderr
+    assert "Known:" in result.stderr or f"`truant {command}` lists all." in result.stderr
 
 
 @pytest.mark.parametrize("word", ["missing", "missing_rate", "observed", "p_missing", "missingness", "drop"])
@@ -310,7 +310,9 @@ def test_words_for_missingness_point_to_gamma(word):
         truant.world("mar", **{word: 0.3})
     with pytest.raises(TruantError, match=r"'mnar-hidden': .*\. Known: K, L, arms\.") as error:
         truant.world("mnar-hidden", **{word: 0.3})  # its gamma cannot be set
-    assert "it is fixed which outcomes are likely to be missing; `truant worlds mnar-hidden`" in str(error.value)
+    assert "it is fixed which outcomes are likely to be missing; `truant worlds mnar-hidden`" in str(
+        error.value
+    )
     with pytest.raises(TruantError, match=r"30% of the outcomes missing\. Known") as error:
         truant.world("pbc", **{word: 0.3})  # it takes no range
     assert "draws it" not in str(error.value)

@@ -11,6 +11,14 @@ from truant.text import quoted, visible
 
 MOST_LISTED = 40  # names in a message: all worlds, but not all policies
 
+MOST_BESIDE_A_GUESS = 12  # names that are listed although one is near
+LISTED_BY = {
+    "assumption": "truant assumptions",
+    "index": "truant indices",
+    "policy": "truant policies",
+    "world": "truant worlds",
+}
+
 
 class TruantError(Exception):
     """Whatever truant refuses; the message can be shown to a user as it is."""
@@ -165,5 +173,7 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownName:
         return UnknownName(f"Unknown {kind} {quoted(name)}; there are none.")
     close = difflib.get_close_matches(name if isinstance(name, str) else "", names, n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]!r}?" if close else "."
+    if close and len(names) > MOST_BESIDE_A_GUESS and kind in LISTED_BY:
+        return UnknownName(f"Unknown {kind} {quoted(name)}{hint} `{LISTED_BY[kind]}` lists all.")
     listed = names if len(names) <= MOST_LISTED else [*names[:MOST_LISTED], f"... ({len(names)} in all)"]
     return UnknownName(f"Unknown {kind} {quoted(name)}{hint} Known: {', '.join(listed)}.")

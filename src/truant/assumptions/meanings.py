@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MEANINGS = {
-    "kappa": "Number of pseudo-observations at the middle of the range in each estimate; only for choosing arms.",
+    "kappa": "Number of made-up outcomes, at the middle of the range, in each estimate; only for choosing arms.",
     "known": "Whether the distribution of the mediator in each arm is known instead of estimated.",
     "estimator": "Estimator of the mean in reports: plug-in, horvitz-thompson or aipw.",
     "observation_probabilities": "Probability that an outcome is observed, for each arm and mediator level; estimated "
@@ -16,5 +16,5 @@ MEANINGS = {
     "rate": "Share of the missing outcomes that are followed up; used only for the efficient variance.",
     "allow_unidentified": "Whether to estimate although the numbers of mediator and outcome levels do not identify the "
     "mean.",
-    "growth": "Share by which the pulls of an arm must grow before it is fitted again.",
+    "growth": "Share by which the rows of an arm must grow before it is fitted again.",
 }

@@ -33,7 +33,7 @@ from truant.setting import Setting, positive_number, share
 class MediatorMar(Assumption):
     """Outcome missing at random given the mediator, and the mediator itself missing at random."""
 
-    needs = "pulls with the mediator seen, and among them an observed outcome at each level that occurs"
+    needs = "rows with the mediator seen, and among them an observed outcome at each level that occurs"
     listing_order = 3
     forbids = (("Y", "O"), ("M", "Q"), ("Y", "Q"))
     kappa: float = 1.0  # pseudo-observations per cell at the centre, when choosing (fewer if noise is small)

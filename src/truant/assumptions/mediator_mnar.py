@@ -23,7 +23,7 @@ def mediator_mnar(allow_unidentified: bool = False, growth: float = GROWTH) -> B
     """
     return ByLikelihood(
         name="mediator-mnar",
-        needs="a discrete outcome with L >= K levels that tell the K mediator levels apart, each seen at times",
+        needs="a discrete outcome with at least as many levels as the mediator, telling them apart, each seen at times",
         listing_order=5,
         forbids=(("Y", "O"), ("Y", "Q"), ("Q", "O")),
         without_missing_mediators="mar",

@@ -24,7 +24,7 @@ def mnar(allow_unidentified: bool = False, growth: float = GROWTH) -> ByLikeliho
     """
     return ByLikelihood(
         name="mnar",
-        needs="a discrete outcome with L levels, each seen at times, and K >= L mediator levels that tell them apart",
+        needs="a discrete outcome, each level seen at times, and at least as many mediator levels that tell them apart",
         listing_order=4,
         forbids=(("M", "O"),),
         misfit=misfit,

@@ -16,8 +16,9 @@ from truant.text import visible
 
 PLURALS = {"assumption": "assumptions", "index": "indices", "policy": "policies", "world": "worlds"}
 SYMBOLS = (
-    "Symbols: a arm, M mediator, Y outcome, O=1 outcome observed, Q=1 mediator observed, P probability, E mean,\n"
-    "U[low, high] uniform, N(mean, sd) normal, Dirichlet(weights) random probabilities that sum to 1."
+    "Symbols: a arm, M mediator, m one of its K levels, Y outcome, L number of its levels, O=1 outcome observed,\n"
+    "Q=1 mediator observed, P probability, E mean, U[low, high] uniform, N(mean, sd) normal, Dirichlet(weights)\n"
+    "random probabilities that sum to 1."
 )
 Row = dict[str, Any]
 

@@ -37,6 +37,14 @@ def _complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return [CompletionItem(f"{key}=") for key in keys if f"{key}=".startswith(incomplete)]
 
 
+class WorldName(click.types.StringParamType):
+    """The name of a world; where it is not given, the error says how to find one."""
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """What to do if the option is missing."""
+        return "`truant worlds` lists them."
+
+
 @cli.command(
     epilog=examples(
         "truant simulate --world mar",
@@ -46,6 +54,7 @@ def _complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) 
 )
 @click.option(
     "--world",
+    type=WorldName(),
     required=True,
     shell_complete=_complete_names,
     help="World to draw outcomes from, see `truant worlds`.",

@@ -60,7 +60,7 @@ def _asked() -> list[str]:
     step: Question | str = FIRST
     given: list[str] = []
     while isinstance(step, Question):
-        _show_question(step)
+        _show_question(step, number=len(given) + 1)
         try:
             text = click.prompt(f"Answer (1 to {len(step.answers)}, ?)", prompt_suffix=": ").strip()
         except click.Abort:  # Ctrl-C, or the end of the input
@@ -97,10 +97,10 @@ def _list_questions() -> None:
     click.echo(f"\n{HOW}")
 
 
-def _show_question(question: Question, leads: Sequence[str] = ()) -> None:
-    """The question and its answers, with where each leads if that is to be said."""
+def _show_question(question: Question, leads: Sequence[str] = (), number: int | None = None) -> None:
+    """The question and its answers, with where each leads if that is to be said; numbered as asked, or in the list."""
     click.echo()
-    _paragraph(f"{question.number}. {question.text}", "", "   ")
+    _paragraph(f"{number or question.number}. {question.text}", "", "   ")
     width = max(len(answer.name) for answer in question.answers)
     for i, answer in enumerate(question.answers):
         lead = f"  -> {leads[i]}" if leads else ""

@@ -2,11 +2,14 @@
 
 import dataclasses
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import truant
 from tests.analyses import TABLE, binary, real
 from truant.analysis import words
-from truant.analysis.words import Figures, percent, tipping_sentence
+from truant.analysis.words import Figures, percent, settling_sentences, tipping_sentence
 
 
 def test_figures_have_two_digits_of_the_standard_error():
@@ -69,3 +72,23 @@ def test_of_many_arms_the_leading_ones_come_first_and_the_control_is_kept():
     kept = [arm.arm for arm in words.leading_arms(analysis, 3)]
     assert kept == [analysis.sorted_arms[0].arm, analysis.sorted_arms[1].arm, "arm 0"]
     assert words.leading_arms(analysis, 10) == analysis.sorted_arms
+
+
+def test_a_numeric_mediator_with_many_values_is_to_be_cut():
+    rng = np.random.default_rng(3)
+    age = rng.integers(20, 60, 400)
+    arm, y = rng.integers(0, 2, 400), rng.normal(size=400)
+    y = np.where(rng.random(400) < 0.5, np.nan, y + 2 * arm)
+    table = pd.DataFrame({"arm": arm, "Age": age, "y": y})
+    found = truant.analyze(table, arm="arm", mediator="Age", outcome="y", range=(-9, 9))
+    advice = "cut 'Age', which has 40 values, into thirds: --mediator Age:3 (mediator='Age:3')"
+    empty = [one.message for one in found.warnings if one.code == "empty-cell"]
+    assert empty
+    assert all(advice in message and "merge this level" not in message for message in empty)
+    assert found.verdict.kind == "no-mediator"
+    told = settling_sentences(found.analysis)
+    assert told[0] == f"C{advice[1:]}."
+    assert told[1].startswith("Or name another mediator")
+    cut = truant.analyze(table, arm="arm", mediator="Age:3", outcome="y", range=(-9, 9))
+    assert not any("into thirds" in one.message for one in cut.warnings)
+    assert cut.analysis.labels.cut_advice is None

@@ -86,6 +86,8 @@ def _cells(counts: Counts, labels: Labels, said: set[str]) -> list[Warning]:
             code, what = "empty-cell", f"none of the {pulls} outcomes with {place} was observed"
             missing = m == table.shape[1] - 1  # no level that could be merged
             first = "find out these mediators" if missing else "merge this level with another"
+            if not missing and labels.cut_advice is not None:
+                first = labels.cut_advice
             advice = f"mar cannot estimate their mean: {first} or collect more"
         else:
             code, what = (
@@ -118,6 +120,11 @@ def _concerns(labels: Labels, concerns: Mapping[str, Sequence[Sequence[Concern]]
 
 def _sentence(concern: Concern, assumption: str, arm: str, labels: Labels) -> str:
     level = None if concern.mediator is None else labels.place(concern.mediator)
+    if concern.code == "empty-cell" and level is not None and labels.cut_advice is not None:
+        return (
+            f"Under {assumption}, no outcome of arm {named(arm)} with {level} was observed, which widens the interval; "
+            f"{labels.cut_advice}, or collect more."
+        )
     return filled(concern.text, assumption, f"arm {named(arm)}", level)
 
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from truant.errors import NotIdentified
 from truant.text import label, named, visible
+
+MANY_LEVELS = 8  # of a numeric mediator, above which it is better cut
+
+
+def _all_numbers(texts: Sequence[str]) -> bool:
+    try:
+        return all(math.isfinite(float(text)) for text in texts)
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,17 @@ class Labels:
         if self.mediator_column:
             return f"{visible(self.mediator_column)} = {label(self.mediators[m])}"
         return label(self.mediators[m])
+
+    @property
+    def cut_advice(self) -> str | None:
+        """To cut a mediator that is a number with many values; None if it is none, or has few."""
+        if len(self.mediators) <= MANY_LEVELS or not self.mediator_column or not _all_numbers(self.mediators):
+            return None
+        cut = f"{visible(self.mediator_column)}:3"
+        return (
+            f"cut {named(self.mediator_column)}, which has {len(self.mediators):,} values, into thirds: --mediator "
+            f"{shlex.quote(cut)} (mediator={cut!r})"
+        )
 
     def sentence(self, error: NotIdentified) -> str:
         """What an assumption refuses, which knows numbers only, with the names in their place."""

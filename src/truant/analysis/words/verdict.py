@@ -48,9 +48,11 @@ def settling_sentences(analysis: Analysis) -> list[str]:
             "reasons are listed below."
         ]
     if verdict.kind == "no-mediator":
+        cut = analysis.labels.cut_advice
         return [
-            "Name a mediator: a column known for every row before the outcome, and related to which outcomes are "
-            "missing (for example: opened the mail, came to the first visit).",
+            *([f"{cut[0].upper()}{cut[1:]}."] if cut else []),
+            f"{'Or name another' if cut else 'Name a'} mediator: a column known for every row before the outcome, and "
+            "related to which outcomes are missing (for example: opened the mail, came to the first visit).",
             "Or find out the missing outcomes of a random sample of rows.",
             *([] if analysis.setting.mediators > 1 else ["More rows of the same kind will not help."]),
         ]

@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 
 from truant.analysis import Analysis
 from truant.analysis.collection_words import collection_sentences, value_sentences
-from truant.analysis.words import direction_sentence, settling_sentences, verdict_sentence
+from truant.analysis.words import direction_with_option, settling_sentences, verdict_sentence
 from truant.extras import is_installed
 from truant.files import PAGES, TABLES, output_path
 from truant.tables.write import write_table
@@ -269,7 +269,7 @@ def about_sentences(
     """Where the figures come from, a short sentence each."""
     mediators = ", ".join(columns["mediator"]) or "none"
     sentences = [f"{source}: {log.rows:,} rows", f"mediator: {mediators}"]
-    sentences.append(direction_sentence(analysis))
+    sentences.append(direction_with_option(analysis))
     if log.filters:
         shown = " and ".join(f"({one})" if len(log.filters) > 1 else one for one in log.filters)
         total = log.rows + log.filtered_out

@@ -14,6 +14,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 
 from truant.analysis.follow_up_plan import FollowUpPlan, PlanPoint
 from truant.analysis.plan_words import plan_notes, plan_sentence
+from truant.analysis.words.rows import TURNED_ROUND
 from truant.documents import document
 from truant.extras import is_installed
 from truant.files import PAGES, output_path
@@ -83,7 +84,9 @@ class LogPlan:
         """Where the figures come from, a short sentence each."""
         mediators = ", ".join(self.columns["mediator"]) or "none"
         lines = [f"{self.source}: {self.rows_read:,} rows", f"mediator: {mediators}"]
-        lines.append(f"{'lower' if self.minimize else 'higher'} {named(self.columns['outcome'])} is better")
+        way = "lower" if self.minimize else "higher"
+        turned = "" if self.minimize else TURNED_ROUND
+        lines.append(f"{way} {named(self.columns['outcome'])} is better{turned}")
         if self.filters:
             total = self.rows_read + self.filtered_out
             lines.append(f"filter: {' and '.join(self.filters)} (kept {self.rows_read:,} of {total:,} rows)")

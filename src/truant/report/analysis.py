@@ -17,6 +17,7 @@ from truant.analysis.words import (
     by_code,
     course_sentence,
     direction_sentence,
+    direction_with_option,
     meanings_sentence,
     missing_sentence,
     missing_share,
@@ -61,8 +62,9 @@ def analysis_page(analysis: Analysis, *, title: str, about: Sequence[str] = ()) 
 
 def heading(analysis: Analysis, about: Sequence[str]) -> dict[str, Any]:
     """Which way is better, by itself, and the lines below the title, with how the rows were collected among them."""
-    direction = direction_sentence(analysis)
-    lines = [line for line in about if line != direction]
+    ways = [direction_sentence(analysis), direction_with_option(analysis)]
+    direction = next((line for line in about if line in ways), ways[0])
+    lines = [line for line in about if line not in ways]
     own = [*collection_sentences(analysis.collection), *value_sentences(analysis)]
     lines += [line for line in own if line not in lines]
     return {"direction": direction, "minimize": analysis.minimize, "about": lines}

@@ -12,6 +12,7 @@ from truant.analysis.words.figures import listed
 from truant.text import named, visible
 
 FEW = 10  # rows of a cell below which its missing share says little
+TURNED_ROUND = " (if lower is: --minimize, in Python minimize=True)"
 
 
 def missing_share(analysis: Analysis) -> float:
@@ -29,6 +30,11 @@ def direction_sentence(analysis: Analysis) -> str:
     """Which way is better, for the top of every report."""
     way = "lower" if analysis.minimize else "higher"
     return f"{way} {named(analysis.labels.outcome)} is better"
+
+
+def direction_with_option(analysis: Analysis) -> str:
+    """The same with the option that turns it round, where the reader can still set it."""
+    return f"{direction_sentence(analysis)}{'' if analysis.minimize else TURNED_ROUND}"
 
 
 def drawn_sentence(analysis: Analysis, drawn: int) -> str:

@@ -264,3 +264,22 @@ def test_equal_outcomes_at_several_levels_have_no_interval():
         assert found.arms[1].estimates[name].mean == pytest.approx(0.0, abs=1e-9)
         assert np.isnan(found.arms[1].estimates[name].low)
     assert found.verdict.kind == "unsettled"
+
+
+def test_the_command_ends_with_how_to_check_what_the_data_cannot_test(tmp_path, monkeypatch):
+    rng = np.random.default_rng(1)
+    arm, opened = rng.integers(0, 2, 600), rng.integers(0, 2, 600)
+    spent = rng.normal(10 + 4 * arm + 2 * opened, 3)
+    seen = rng.random(600) < np.where(opened == 1, 0.8, 0.4)
+    lines = [
+        f"{'ab'[a]},{'ny'[m]},{f'{y:.2f}' if s else ''}"
+        for a, m, y, s in zip(arm, opened, spent, seen, strict=True)
+    ]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my visits.csv").write_text("\n".join(["mail,opened,spent", *lines]) + "\n", encoding="utf-8")
+    names = ["analyze", "my visits.csv", "--arm", "mail", "--outcome", "spent"]
+    last = CliRunner().invoke(cli, [*names, "--mediator", "opened"]).output.splitlines()[-1]
+    told = "truant plan 'my visits.csv' --arm mail --mediator opened --outcome spent"
+    assert last == f"Next: check mar with follow-ups: {told}"
+    assert "Next:" not in CliRunner().invoke(cli, names).output  # no winner is clear
+    assert "Next:" not in CliRunner().invoke(cli, [*names, "--mediator", "opened", "--json"]).output

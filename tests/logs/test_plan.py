@@ -299,3 +299,50 @@ def test_an_arm_gets_ten_follow_ups_since_no_winner_is_clear_with_fewer(tmp_path
     assert min(plan.plan.by_arm().values()) >= 10
     small = truant.plan("visits.csv", arm="mail", outcome="spent", budget=12)
     assert max(small.chances.values()) == 0.0
+
+
+def test_after_the_list_the_command_says_what_to_do_next(visits):
+    done = run(
+        *ARGUMENTS, "--budget", 30, "--filter", "customer != 'x'", "--minimize", "--out", "my calls.csv"
+    )
+    steps = done.output.partition("\nNext\n")[2].splitlines()
+    assert steps[0] == "1. Call the rows of my calls.csv in this order."
+    assert "write each answer into column 'spent', and yes into a new column 'followed_up'" in steps[1]
+    assert steps[2] == (
+        "3. Then: truant analyze visits.csv --arm mail --mediator opened --outcome spent --followed-up followed_up "
+        """--filter 'customer != '"'"'x'"'"'' --minimize (if a call fails, add --range LOW,HIGH: the lowest and """
+        "highest possible outcome)"
+    )
+    assert "Next" not in run(*ARGUMENTS, "--budget", 30).output
+    bounded = run(*ARGUMENTS, "--budget", 30, "--range=-20,50", "--out", "calls.csv").output
+    assert bounded.endswith("--followed-up followed_up --range=-20,50\n")
+
+
+def test_failed_calls_in_the_data_limit_the_promise(visits, tmp_path):
+    """Of 40 calls 16 failed: what the worst case leaves open no further call closes."""
+    first = truant.plan("visits.csv", **COLUMNS, id="customer", budget=40, seed=1)
+    asked = first.rows()["id"].to_pylist()
+    failed = set(asked[::5]) | set(asked[1::5])
+    later = [
+        (*row[:3], "12.5" if row[0] in set(asked) - failed else row[3], str(int(row[0] in asked)))
+        for row in rows()
+    ]
+    later = [
+        (*row[:3], f"{float(row[3]) + i % 3:.2f}" if row[3] else "", row[4]) for i, row in enumerate(later)
+    ]
+    write(tmp_path / "later.csv", later, "customer,mail,opened,spent,called")
+    options = COLUMNS | {"followed_up": "called", "range": (0, 60), "id": "customer"}
+    worst = truant.plan("later.csv", **options)
+    assert worst.plan.failed == 16
+    assert worst.kind == "not-reached"
+    assert min(worst.chances.values()) < 0.8
+    assert "outcomes of failed calls may have any value in the range" in worst.sentence
+    assert truant.analyze("later.csv", **COLUMNS, followed_up="called", range=(0, 60)).verdict.kind in (
+        "unsettled",
+        "depends",
+    )
+    stated = truant.plan("later.csv", **options, failed_follow_ups="ignorable")
+    assert stated.kind in ("reached", "settled")
+    assert worst.summary()["options"]["failed_follow_ups"] == "worst-case"
+    with pytest.raises(InvalidValue, match="16 of 40 follow-ups brought no outcome; give the range"):
+        truant.plan("later.csv", **(options | {"range": None}))

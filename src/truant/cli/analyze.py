@@ -30,6 +30,21 @@ def _cut(text: str) -> Any:
     return numbers(text.removesuffix(",")) if "," in text else integer(text)
 
 
+def _to_check(result: Any) -> str:
+    """The assumptions that a clear winner rests on and the data cannot test; empty if there is none."""
+    from truant.analysis.verdict import LITTLE
+    from truant.analysis.words import listed
+
+    analysis = getattr(result, "analysis", None)  # several analyses (--by) have several verdicts
+    if analysis is None or analysis.has_follow_ups:
+        return ""
+    verdict = analysis.verdict
+    if verdict.kind != "clear" or verdict.by_bounds or verdict.missing_share <= LITTLE:
+        return ""
+    beyond = {item.assumption for item in analysis.untestable}
+    return listed(answer.assumption for answer in verdict.remaining if answer.assumption in beyond)
+
+
 @cli.command(
     epilog=examples(
         "truant analyze visits.csv --arm mail --outcome spent --mediator opened",
@@ -259,5 +274,11 @@ def analyze(
         click.echo(json.dumps(result.summary(), indent=2))
     else:
         console().print(result)
+        if names := _to_check(result):
+            from truant.cli.next_steps import follow_up_command
+
+            command = follow_up_command(click.get_current_context().params)
+            click.echo()
+            say(f"Next: check {names} with follow-ups: {command}")
     for path in written:
         say(f"Wrote {path}", err=as_json)

@@ -167,3 +167,10 @@ def plan(
         console().print(result)
     for path in written:
         say(f"Wrote {path}", err=as_json)
+    if out and result.follow_ups and not as_json:
+        from truant.cli.next_steps import calls_steps
+
+        click.echo()
+        say("Next")
+        for number, step in enumerate(calls_steps(click.get_current_context().params, out), start=1):
+            say(f"{number}. {step}")

@@ -43,6 +43,9 @@ def demo(out: Path, as_json: bool) -> None:
     def progress(line: str) -> None:
         say(_wrapped(line), err=as_json)
 
+    from truant.demo.extras import require_extras
+
+    require_extras()
     progress(OPENING)  # before anything that takes time
     from truant.demo.run import run_demo
 
@@ -53,7 +56,7 @@ def demo(out: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(made.summary(), indent=2))
         return
-    say(f"All of it on one page ({made.seconds:.0f} s): {_shown(made.page)}")
+    say(f"Computed in {made.seconds:.0f} s. All of it on one page: {_shown(made.page)}")
     say("Next:")
     for what, command in made.commands:
         say(f"  # {what.rstrip(':')}")

@@ -185,21 +185,50 @@ def regret_lines(result: LearningResult, *, width: Width = "container", **proper
     return alt.LayerChart(layer=[band, line, words], width=width, view=view, **properties)
 
 
-def shares_chart(status: Status) -> alt.LayerChart:
-    """Probability of each mail in a new decision, by day."""
+def shares_chart(status: Status, *, best: str, wrong: str) -> alt.Chart:
+    """Probability of each mail in a new decision, by day, stacked to 100%; the best and the wrong mail as elsewhere."""
+    import altair as alt
+
+    from truant.charts.columns import chart_data
+    from truant.charts.style import FONT, styled_axis
+
+    mails = sorted((arm.arm for arm in status.arms), key=lambda mail: (mail != best, mail != wrong))
+    colours = {best: RIGHT, wrong: WRONG}
+    scale = alt.Scale(domain=mails, range=[colours.get(mail, NEUTRAL_DOT) for mail in mails])
+    days, places, shares = _shares_by_day(status, mails)
+    names = [mail for _ in range(len(days) // len(mails)) for mail in mails]
+    data = {"mail": names, "day": days, "place": places, "share": shares}
+    legend = alt.Legend(
+        orient="top", title=None, labelFont=FONT, labelFontSize=13, symbolType="square", symbolSize=160
+    )
+    x = alt.X("day:Q", title="day", scale=alt.Scale(domain=[0, max(days)], nice=False))
+    y = alt.Y("share:Q", title="probability", stack="zero", scale=alt.Scale(domain=[0, 1], nice=False))
+    chart = alt.Chart(chart_data(data)).mark_area(interpolate="step-after", opacity=0.85)
+    drawn: alt.Chart = chart.encode(
+        x=x.axis(styled_axis(grid=False, tickCount=5)),
+        y=y.axis(styled_axis(labelExpr="format(datum.value, '.0%')", tickCount=4, domain=False, ticks=False)),
+        color=alt.Color("mail:N", scale=scale, legend=legend),
+        order=alt.Order("place:Q"),
+        tooltip=[alt.Tooltip("mail:N"), alt.Tooltip("share:Q", title="probability", format=".0%")],
+    ).properties(width="container", height=220, view=alt.ViewBackground(stroke=None))
+    return drawn
+
+
+def _shares_by_day(status: Status, mails: Sequence[str]) -> tuple[list[float], list[int], list[float]]:
+    """Day, place in the stack and share of each mail; the last shares hold until now."""
     from datetime import datetime
 
-    from truant.charts.over_time import course_chart
-    from truant.tables.arrow import make_table
-
+    # of several allocations of one moment the last holds
+    points = {datetime.fromisoformat(point.at): point.probabilities for point in status.allocations}
+    start, last = min(points), points[max(points)]
+    points.setdefault(datetime.fromisoformat(status.at), last)
     rows = [
-        (arm, datetime.fromisoformat(point.at).timestamp(), share)
-        for point in status.allocations
-        for arm, share in point.probabilities.items()
+        ((when - start).total_seconds() / 86_400, place, shares[mail])
+        for when, shares in points.items()
+        for place, mail in enumerate(mails)
     ]
-    arms, when, shares = zip(*rows, strict=True)
-    course = make_table({"arm": list(arms), "when": list(when), "share": list(shares)})
-    return course_chart(course, label="probability", steps=True, width="container", height=220)
+    days, places, values = zip(*rows, strict=True)
+    return list(days), list(places), list(values)
 
 
 def _letters(size: int, **options: Any) -> dict[str, Any]:

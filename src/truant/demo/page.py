@@ -44,7 +44,7 @@ def demo_page(
 ) -> str:
     """The whole page, which loads nothing from elsewhere."""
     ways, calls = [_dropping(table), _zeros(table), _truant(table)], [_without(table), _followed(table)]
-    lost, running = _lost(learning), _running(live)
+    lost, running = _lost(learning), _running(live, table)
     return rendered(
         "demo.html",
         [*(way.chart for way in (*ways, *calls)), lost, *running],
@@ -126,15 +126,15 @@ def _lost(result: LearningResult) -> PageChart:
     return PageChart("lost", spec_of(regret_lines(result, height=280)), alternative)
 
 
-def _running(result: LiveResult) -> list[PageChart]:
+def _running(result: LiveResult, table: TableResult) -> list[PageChart]:
     from truant.charts.live import arrivals_chart
 
     status = result.status
     return [
         PageChart(
             "shares",
-            spec_of(shares_chart(status)),
-            "Line chart of the probability of each mail over four weeks.",
+            spec_of(shares_chart(status, best=table.best, wrong=table.dropping_names)),
+            "Stacked areas of the probability of each mail over four weeks.",
             "Probability of each mail for a new customer",
             "Shares stay equal until the first windows close after 7 days. Then the policy sends the mail that has the "
             "highest mean or may still have it.",

@@ -6,21 +6,19 @@ import os
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from truant.demo.extras import require_extras
 from truant.demo.learning import DROPS, LEARNS, LearningResult, compare_policies
 from truant.demo.live import NAME, STORE, LiveResult, run_experiment
 from truant.demo.table import CALLS, FOLLOWED, SEED, TABLE, TableResult, analyse_table
 from truant.demo.words import PARTS, learning_sentences, live_sentences, named_by, table_sentences
 from truant.documents import document
-from truant.errors import MissingExtra
-from truant.extras import is_installed
 from truant.files import locked, output_folder
 
 PAGE, PICTURE = "index.html", "picture.png"
-EXTRAS = ("logs", "charts")
 FILES = (TABLE, FOLLOWED, STORE, PAGE, PICTURE)
 
 Say = Callable[[str], None]
@@ -35,7 +33,7 @@ class Demo:
     learning: LearningResult
     live: LiveResult
     commands: tuple[tuple[str, str], ...]  # what each is for, and the command
-    seconds: float
+    seconds: float  # of the computations, without drawing the page
 
     @property
     def page(self) -> Path:
@@ -72,11 +70,7 @@ def run_demo(out: str | os.PathLike[str], *, say: Say, program: str = "truant") 
     program : how the command is called, in the commands to try next.
     """
     start = time.perf_counter()
-    if not all(map(is_installed, EXTRAS)):
-        listed = ",".join(EXTRAS)
-        raise MissingExtra(
-            f'The demo needs the extras {" and ".join(EXTRAS)}: pip install "truant[{listed}]".'
-        )
+    require_extras()
     folder = output_folder(out, "demo", FILES)
     with locked(folder, "demo"):
         table = _part(1, say, lambda: analyse_table(folder), table_sentences)
@@ -86,7 +80,7 @@ def run_demo(out: str | os.PathLike[str], *, say: Say, program: str = "truant") 
         commands = next_commands(folder, program)
         made = Demo(folder, table, learning, live, commands, time.perf_counter() - start)
         _draw(made)
-    return replace(made, seconds=time.perf_counter() - start)
+    return made
 
 
 def next_commands(folder: Path, program: str) -> tuple[tuple[str, str], ...]:
@@ -118,7 +112,7 @@ def _draw(made: Demo) -> None:
     from truant.demo.picture import save_picture
     from truant.report.document import write_page
 
-    about = f"Computed on this machine in {made.seconds:.0f} s, with fixed seeds."
+    about = f"Computed on this machine in {made.seconds:.0f} s, without drawing this page, with fixed seeds."
     write_page(demo_page(made.table, made.learning, made.live, made.commands, about), made.page)
     save_picture(made.table, made.learning, made.folder / PICTURE)
 

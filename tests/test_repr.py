@@ -109,3 +109,10 @@ def test_an_analysis_by_groups():
         ROWS | {"y": [1.0, 2.0, 3.0, None, 2.0, 1.0, 3.0, 0.0] * 5}, arm="g", outcome="y", by="day"
     )
     assert repr(found) == "<analysis of 40 rows by 'day': 2 groups>"
+
+
+def test_a_simulation_is_printed_as_the_command_shows_it():
+    text = str(truant.simulate("mar", ["naive-ucb", "mar-ucb"], horizon=50, runs=2))
+    assert text.startswith("World mar  50 rounds, 2 runs\n")
+    assert "best arm: share of rounds with the best arm" in text
+    assert "regret_mean" not in text

@@ -322,6 +322,14 @@ class Simulation:
         heading = visible(f"Simulation of world {self.world}: {self._line()}")
         return f"{heading}\n{text_table(self._columns())}"
 
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        console = Console(width=200, no_color=True)
+        with console.capture() as captured:
+            console.print(self)
+        return captured.get().rstrip("\n")
+
     def _repr_html_(self) -> str:
         import html
 

@@ -347,7 +347,9 @@ def test_a_password_that_breaks_the_url_is_not_shown(password):
 
 def test_postgresql_without_its_driver(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(MissingExtra, match=r'need the postgres extra: pip install "truant\[postgres\]"') as error:
+    with pytest.raises(
+        MissingExtra, match=r'need the postgres extra: pip install "truant\[postgres\]"'
+    ) as error:
         open_store("postgresql://me@localhost/database")
     said(error)
 

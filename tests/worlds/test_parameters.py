@@ -131,7 +131,9 @@ def test_every_gamma_is_checked(name: str, gamma: object, sentence: str) -> None
 
 
 def test_did_you_mean() -> None:
-    with pytest.raises(UnknownName, match=r"Unknown world 'mra'; did you mean 'mar'\? `truant worlds` lists all"):
+    with pytest.raises(
+        UnknownName, match=r"Unknown world 'mra'; did you mean 'mar'\? `truant worlds` lists all"
+    ):
         make("mra")
     with pytest.raises(
         UnknownName, match=r"Unknown parameter of world 'mar': 'gama'; did you mean 'gamma'\?"

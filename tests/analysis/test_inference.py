@@ -178,7 +178,7 @@ def rejected(name, assumption, question, pulls, replications=300, **parameters):
 def test_mcar_is_doubted_where_it_should_be_and_not_else():
     """5% of replications where it holds (se .013), nearly all where it does not."""
     assert rejected("mcar", "mcar", "every arm", 2000) <= 0.05 + 4 * 0.013
-    assert rejected("mar-low", "mcar", "mediator level of an arm", 4000, replications=60, K=3) > 0.9
+    assert rejected("mar-low", "mcar", "every mediator level", 4000, replications=60, K=3) > 0.9
 
 
 def test_arms_that_differ_alone_do_not_contradict_mcar():

@@ -66,7 +66,7 @@ class Model:
             if made.told[name] == UNKNOWN:
                 accepted[name] = value
             elif made.told[name] != value:
-                raise Conflict("use correct")
+                raise Conflict("correct to change it")
         made.told |= accepted
         if self.on_arrival and "outcome" in accepted:
             made.due = now
@@ -80,7 +80,7 @@ class Model:
             if value is None or known == value:
                 continue
             if known is not None:
-                raise Conflict("use correct")
+                raise Conflict("correct to change it")
             news[name] = value
         made.late |= news
         return "late" if news else "repeated"

@@ -103,7 +103,7 @@ def test_what_it_prints_and_writes(uneven, tmp_path):
     result = by_country(uneven)
     shown = str(result)
     for text in (
-        "y by arm, for each country",
+        "Mean of 'y' by 'arm', for each 'country'",
         "country: AT",
         "country: (missing)",
         "with 3 groups a false winner is more likely",

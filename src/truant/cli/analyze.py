@@ -42,7 +42,8 @@ def _to_check(result: Any) -> str:
     if verdict.kind != "clear" or verdict.by_bounds or verdict.missing_share <= LITTLE:
         return ""
     beyond = {item.assumption for item in analysis.untestable}
-    return listed(answer.assumption for answer in verdict.remaining if answer.assumption in beyond)
+    names = [answer.assumption for answer in verdict.remaining if answer.assumption in beyond]
+    return listed(names) if names else ""
 
 
 @cli.command(

@@ -13,7 +13,6 @@ from truant.text import label
 
 _CALLED = re.compile(r"<function (\S+) at 0x")
 _PLACE = re.compile(r'(?:File "|Raised from )([^"\n]+?)(?:", line | \()(\d+)')
-_OTHERS = re.compile(r"(^|[/\\])(numba|truant)[/\\]")
 MOST = 200  # characters of a complaint
 
 
@@ -67,5 +66,14 @@ def _core(text: str) -> str:
 
 def _place(text: str) -> str:
     """The first place that is neither numba's nor truant's own, if there is one."""
-    places = [(path, line) for path, line in _PLACE.findall(text) if not _OTHERS.search(path)]
+    places = [(path, line) for path, line in _PLACE.findall(text) if not _is_others(path)]
     return f" ({os.path.basename(places[0][0])}, line {places[0][1]})" if places else ""
+
+
+def _is_others(path: str) -> bool:
+    """Whether a file is numba's or truant's own; numba writes paths from the working folder."""
+    import numba
+
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    folders = (own, os.path.dirname(os.path.abspath(numba.__file__)))
+    return any(os.path.abspath(path).startswith(folder + os.sep) for folder in folders)

@@ -110,7 +110,9 @@ def _joblib_name(backend: str, count: int | None) -> Iterator[str]:
             said = str(error).strip().partition("\n")[0].rstrip(".")
             raise TruantError(f"Ray does not start: {said}; check RAY_ADDRESS and the cluster.") from error
     try:
-        yield "truant-ray"
+        # Ray reports lost workers on stdout, where JSON may be awaited
+        with contextlib.redirect_stdout(sys.stderr):
+            yield "truant-ray"
     except ray.exceptions.RayError as error:
         if isinstance(error, ray.exceptions.RayTaskError):  # it says what a task raised
             raise

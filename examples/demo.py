@@ -7,8 +7,7 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from truant.demo.table import CALLS, SEED, analyse_table
-from truant.demo.words import named_by
+from truant.demo.parts import CALLS, SEED, analyse_table, named_by
 
 
 def main(tables: int) -> None:
@@ -17,12 +16,13 @@ def main(tables: int) -> None:
     with TemporaryDirectory() as folder:
         for seed in range(SEED, SEED + tables):
             result = analyse_table(Path(folder), seed)
-            found[f"rows dropped: {result.dropping_names}"] += 1
-            found[f"missing set to 0: {result.zeros_name}"] += 1
-            found[f"truant, mar with 'opened': {named_by(result.by_mediator)}"] += 1
+            names = {name: way.named for name, way in result.ways.items()}
+            found[f"rows dropped: {names['rows_dropped']}"] += 1
+            found[f"missing set to 0: {names['set_to_zero']}"] += 1
+            found[f"truant, mar with 'opened': {names['mar']}"] += 1
             found[f"truant, mails without harm: {named_by(result.harmless)}"] += 1
-            found[f"truant, without 'opened': {named_by(result.no_mediator)}"] += 1
-            found[f"truant, {CALLS} follow-ups: {named_by(result.followed)}"] += 1
+            found[f"truant, without 'opened': {names['no_mediator']}"] += 1
+            found[f"truant, {CALLS} follow-ups: {names['follow_up']}"] += 1
     print(f"Best mail: {result.best}. Named in {tables} tables:")
     for line, count in sorted(found.items()):
         print(f"{line:45} {count:5}")

@@ -9,7 +9,7 @@ from research import ROOT
 from truant import registry
 from truant.analysis import Labels
 from truant.cli.questions import assumptions_reached
-from truant.report.graphs import DrawnArrow, Graph, Node, graph
+from truant.documents.graphs import DrawnArrow, Graph, Node, graph
 
 WIDTH, HEIGHT, MARGIN = 364, 226, 12
 CROSS = "M-6,-6 L6,6 M-6,6 L6,-6"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "installation.md"
-EXTRAS = ("", "logs", "charts", "postgres", "data", "ray", "all")
+EXTRAS = ("", "logs", "charts", "postgres", "data", "ray", "spark", "all")
 BEFORE, AFTER = "<!-- sizes: written by python -m research.installation -->\n", "<!-- end of sizes -->"
 TIMES = 7  # starts of Python, of which the quickest counts
 LISTED = 6  # largest packages of the light installation

@@ -1,18 +1,13 @@
-"""Markdown of the sections: tables, charts and verdicts from computed figures."""
+"""Markdown of the sections: charts and verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = [columns, ["---"] * len(columns), *rows]
-    escaped = ([cell.replace("|", "\\|") for cell in line] for line in lines)
-    return "\n".join("| " + " | ".join(line) + " |" for line in escaped)
+from research.figures import NO, YES
 
 
 def picture(path: str, words: str) -> str:
@@ -22,7 +17,7 @@ def picture(path: str, words: str) -> str:
 
 def yes(agrees: object) -> str:
     """The word in a column `agrees`."""
-    return "yes" if agrees else "**no**"
+    return YES if agrees else NO
 
 
 def verdict(answers: Sequence[str], of: str) -> str:
@@ -37,8 +32,3 @@ def standard_error(values: npt.ArrayLike) -> float:
     """Of the mean of independent values."""
     array = np.asarray(values, np.float64)
     return float(array.std(ddof=1) / np.sqrt(len(array))) if len(array) > 1 else float("nan")
-
-
-def plus_minus(value: float, error: float, decimals: int = 2) -> str:
-    """A figure and its standard error."""
-    return f"{value:,.{decimals}f} ± {error:,.{decimals}f}"

@@ -1,4 +1,4 @@
-"""Writes a page from its sections, each with a comment that says when and from what code it was made.
+"""Writes the pages: what was confirmed, the introduction, the sections.
 
 A section that is made anew takes the place of its old self; the others stay as the page has them.
 """
@@ -11,46 +11,50 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from research.sections import Group
-from research.sources import Sources
+from research.record import RECORDS, read_confirmations, read_record, sources_hash
+from research.sections import Group, Page
+from research.summary import summary
 from truant.files import written_whole
 
-_MARK = re.compile(r"<!-- section (\S+): (\S+), code (\w+)(?:\nmade from ([^>]*?))? -->")
+_MARK = re.compile(r"<!-- section (\S+): made (\S+) -->")
 _END = "<!-- end of the sections -->"
 
 
 @dataclass(frozen=True)
 class Written:
-    """A section as it stands on a page, with the date and the fingerprint of the code that made it."""
+    """A section as it stands on a page, with the date on which it was made."""
 
     text: str
     date: str
-    code: str
-    sources: Sources | None = None  # unknown of a section that was written before they were noted
 
     @classmethod
-    def now(cls, paragraphs: list[str], sources: Sources) -> Written:
+    def now(cls, paragraphs: list[str]) -> Written:
         """A section that was made just now."""
-        text = "\n\n".join(paragraphs)
-        return cls(text, str(datetime.date.today()), sources.fingerprint(), sources)
+        return cls("\n\n".join(paragraphs), str(datetime.date.today()))
 
     @property
-    def current(self) -> bool:
-        """Whether the code and the data that made it are the present ones."""
-        return self.sources is not None and self.sources.fingerprint() == self.code
+    def heading(self) -> str:
+        """Its title."""
+        return self.text.partition("\n")[0].removeprefix("## ")
 
     def marked(self, name: str) -> str:
         """The section after its comment."""
-        origin = f"\nmade from {self.sources}" if self.sources else ""
-        return f"<!-- section {name}: {self.date}, code {self.code}{origin} -->\n\n{self.text}"
+        return f"<!-- section {name}: made {self.date} -->\n\n{self.text}"
 
 
-def write_section(path: Path, group: Group, name: str, section: Written) -> None:
+def write_section(docs: Path, page: Page, name: str, section: Written, records: Path = RECORDS) -> None:
     """Put a section into its page; the page is whole at any time."""
-    sections = read_sections(path)
+    sections = read_sections(docs / page.path)
     sections[name] = section
-    with written_whole(path) as temporary:
-        temporary.write_text(whole_page(group, sections), encoding="utf-8")
+    _write(docs / page.path, whole_page(page, sections, records))
+
+
+def write_pages(docs: Path, group: Group, records: Path = RECORDS) -> None:
+    """Write the pages of a group anew: their sections stay, what was confirmed is as recorded now."""
+    for page in group.pages:
+        _write(docs / page.path, whole_page(page, read_sections(docs / page.path), records))
+    if group.summary is not None:
+        _write(docs / group.summary.path, summary_page(docs, group, records))
 
 
 def read_sections(path: Path) -> dict[str, Written]:
@@ -61,21 +65,70 @@ def read_sections(path: Path) -> dict[str, Written]:
     marks = list(_MARK.finditer(page))
     ends = [*(mark.start() for mark in marks[1:]), len(page)]
     return {
-        mark[1]: Written(
-            page[mark.end() : end].strip(), mark[2], mark[3], Sources.parse(mark[4]) if mark[4] else None
-        )
+        mark[1]: Written(page[mark.end() : end].strip(), mark[2])
         for mark, end in zip(marks, ends, strict=True)
     }
 
 
-def whole_page(group: Group, sections: Mapping[str, Written]) -> str:
-    """The page: what it says first, its sections in their order, what it says last."""
-    known = {name: sections[name] for name in group.sections if name in sections}
-    parts = [*group.head()]
-    if old := [name for name, section in known.items() if not section.current]:
-        parts.append(f"The code has changed since these sections were made: {', '.join(old)}.")
-    if missing := [name for name in group.sections if name not in known]:
+def whole_page(page: Page, sections: Mapping[str, Written], records: Path = RECORDS) -> str:
+    """The page: what was confirmed, what it says first, its sections in their order, what it says last."""
+    known = {name: sections[name] for name in page.sections if name in sections}
+    parts = [confirmed_line(list(page.sections), records), page.head]
+    if missing := [name for name in page.sections if name not in known]:
         parts.append(f"Not made yet: {', '.join(missing)}.")
     parts += [section.marked(name) for name, section in known.items()]
-    tail = group.tail([section.text for section in known.values()])
+    tail = page.tail([section.text for section in known.values()])
     return "\n\n".join([*parts, *([_END, *tail] if tail else [])]) + "\n"
+
+
+def summary_page(docs: Path, group: Group, records: Path = RECORDS) -> str:
+    """The page that says what holds, what does not, and whom that concerns."""
+    assert group.summary is not None
+    headings = {
+        name: section.heading
+        for page in group.pages
+        for name, section in read_sections(docs / page.path).items()
+    }
+    pages = [f"- [{page.title.partition(': ')[2]}]({page.path})" for page in group.pages]
+    line = confirmed_line(list(group.sections), records)
+    return "\n\n".join([line, group.summary.head, summary(group, headings, records), "\n".join(pages)]) + "\n"
+
+
+def confirmed_line(names: list[str], records: Path = RECORDS) -> str:
+    """When and with what code the figures of sections were last compared with a new run, in a sentence.
+
+    If sections were confirmed at different times, the sentence is about the earliest.
+    """
+    with_figures = [name for name in names if (record := read_record(name, records)) and record.figures]
+    confirmations = read_confirmations(records)
+    compared = [confirmations[name] for name in with_figures if name in confirmations]
+    if not any(one.figures for one in compared):
+        return "The figures of this page were not confirmed yet."
+    figures, moved, columns, missing = (
+        sum(numbers)
+        for numbers in zip(
+            *((one.figures, len(one.moved), len(one.moved_columns), len(one.missing)) for one in compared),
+            strict=True,
+        )
+    )
+    counts = f"{figures} figures, {moved} moved"
+    counts += f", {missing} not compared" if missing else ""
+    counts += f"; and as a whole {columns} column{'s' * (columns > 1)}" if columns else ""
+    first = min(compared, key=lambda one: one.at)
+    several = " or later" if len({one.commit for one in compared}) > 1 else ""
+    line = f"Confirmed on {first.at[:10]} with code {first.commit}{several} ({counts})"
+    if any(one.sources != sources_hash() for one in compared):
+        line += ", an earlier state of the code: src has changed since"
+    for what, of in (
+        ("failed", [name for name in with_figures if name in confirmations and confirmations[name].error]),
+        ("not confirmed", [name for name in with_figures if name not in confirmations]),
+        ("without figures that can be compared", [name for name in names if name not in with_figures]),
+    ):
+        line += f"; {what}: {', '.join(of)}" if of else ""
+    return f"{line}."
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with written_whole(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")

@@ -1,45 +1,11 @@
-"""What a section was made from: modules, with all that they import, and files of data; and a fingerprint of these."""
+"""The modules in which parts that are found by name are written: results that are kept depend on them, too."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from pathlib import Path
 
-from research import ROOT
 from truant import registry
-from truant.fingerprint import code_fingerprint, module_name
-
-
-@dataclass
-class Sources:
-    """Names of modules, and paths of files from the root of the repository; both grow as a section is made."""
-
-    modules: set[str] = field(default_factory=set)
-    files: set[str] = field(default_factory=set)
-
-    def add_file(self, path: Path) -> Path:
-        """Note a file of data, and give its path back."""
-        self.files.add(path.relative_to(ROOT).as_posix())
-        return path
-
-    def fingerprint(self) -> str:
-        """A hash of the code that is reached and of the files, as they are now."""
-        digest = hashlib.sha256(code_fingerprint(*self.modules).encode())
-        for file in sorted(self.files):
-            path = ROOT / file
-            digest.update(f"{file} ".encode() + (path.read_bytes() if path.is_file() else b""))
-        return digest.hexdigest()[:12]
-
-    def __str__(self) -> str:
-        return " ".join([*sorted(self.modules), *sorted(self.files)])
-
-    @classmethod
-    def parse(cls, text: str) -> Sources:
-        """What `str` wrote: a file has a slash in its name, a module has none."""
-        names = text.split()
-        return cls({name for name in names if "/" not in name}, {name for name in names if "/" in name})
+from truant.fingerprint import module_name
 
 
 def world_modules(*worlds: str) -> set[str]:

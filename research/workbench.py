@@ -1,9 +1,11 @@
-"""What a section works with: sizes, results that are kept, and a list of the sources that it used."""
+"""What a section works with: sizes, seeds, and results that are kept."""
 
 from __future__ import annotations
 
+import math
 import os
 import platform
+import zlib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,11 +13,11 @@ from typing import Any, TypeVar
 
 from research import ROOT, SEED
 from research.cache import Cache, Format, Kept
-from research.sources import Sources, policy_modules, world_modules
+from research.sources import policy_modules, world_modules
 from truant.fingerprint import module_name
 from truant.lab.result import Simulation
 from truant.lab.simulate import plan_of, simulate
-from truant.sweeps.study import fingerprint as instance_fingerprint
+from truant.lab.study import fingerprint as instance_fingerprint
 from truant.worlds import World
 
 Size = TypeVar("Size")
@@ -33,6 +35,8 @@ class Workbench:
     docs : folder of the page; its charts are in `images` below.
     cache : where results are kept.
     quick : tiny sizes, to see whether everything runs.
+    share : of the runs of a section that are made; less than 1 to confirm its figures.
+    draw : 0 for the figures that are recorded; another number draws other random numbers.
     peers : an environment with other packages, for the section that measures them.
     against : another checkout of truant, for the section that compares speed.
     """
@@ -40,9 +44,10 @@ class Workbench:
     docs: Path
     cache: Cache
     quick: bool = False
+    share: float = 1.0
+    draw: int = 0
     peers: Path = PEERS
     against: Path | None = None
-    sources: Sources = field(default_factory=Sources)
     measured_on: set[str] = field(default_factory=set)  # dates of the measurements
 
     @classmethod
@@ -68,13 +73,23 @@ class Workbench:
         """When and on what machine the section's figures were measured; empty if none was."""
         return f"Measured {', '.join(sorted(self.measured_on))}; {machine()}." if self.measured_on else ""
 
+    @property
+    def seed(self) -> int:
+        """The seed of a simulation or of a random generator."""
+        return SEED + self.draw
+
+    @property
+    def first(self) -> int:
+        """The first of the seeds where each replication has its own."""
+        return 1_000_000 * self.draw
+
     def size(self, full: Size, quick: Size) -> Size:
-        """A number of runs, rounds or pulls."""
+        """What decides the figures: a number of rounds, rows or arms."""
         return quick if self.quick else full
 
-    def file(self, path: Path) -> Path:
-        """A file of data that the section is made from."""
-        return self.sources.add_file(path)
+    def runs(self, full: int, quick: int) -> int:
+        """What decides only how exact the figures are: a number of runs, replications or repeats."""
+        return quick if self.quick else min(full, max(quick, math.ceil(full * self.share)))
 
     def piece(self, function: Callable[..., Any], parts: Collection[str] = (), /, **parameters: Any) -> Any:
         """What a function of a module's top level returns, as JSON gives it back; kept.
@@ -102,7 +117,6 @@ class Workbench:
         machine: str | None = None,
     ) -> Kept:
         modules = {module_name(function), *parts}
-        self.sources.modules |= modules
         name = f"{function.__module__.removeprefix('research.')}.{function.__name__}"
         decisive = parameters if machine is None else {**parameters, "machine": machine}
         anew = machine is not None
@@ -114,8 +128,10 @@ class Workbench:
         """A simulation, kept; outcomes come `delay` rounds late."""
         modules = {"truant.play.run", *policy_modules(*policies)}
         modules |= world_modules(world) if isinstance(world, str) else {type(world).__module__}
-        self.sources.modules |= modules
-        plan = plan_of(world, list(policies), horizon, SEED, {}, delay)
+        seed = self.seed
+        if self.draw:  # so that new figures of different worlds are independent
+            seed += zlib.crc32(str(world if isinstance(world, str) else world.name).encode())
+        plan = plan_of(world, list(policies), horizon, seed, {}, delay)
         parameters = {
             "world": world if isinstance(world, str) else world.name,
             "instance": instance_fingerprint(plan.instance(0)),
@@ -123,11 +139,11 @@ class Workbench:
             "horizon": horizon,
             "runs": runs,
             "delay": delay,
-            "seed": SEED,
+            "seed": seed,
         }
 
         def compute() -> Simulation:
-            result = simulate(world, list(policies), horizon=horizon, runs=runs, seed=SEED, delay=delay)
+            result = simulate(world, list(policies), horizon=horizon, runs=runs, seed=seed, delay=delay)
             if result.runs < runs:  # stopped: the finished runs alone are not what was asked for
                 raise KeyboardInterrupt
             return result

@@ -4,7 +4,7 @@ import numpy as np
 
 from truant.assumptions import Assumption, Concern, Curve, Estimate, NoTest
 from truant.assumptions.assumption import per_arm
-from truant.assumptions.normal import straight
+from truant.assumptions.robust import straight
 from truant.compile import hot
 from truant.counts import OBSERVED, PULLS, SUM
 from truant.errors import NotIdentified, NotSatisfied

@@ -78,7 +78,7 @@ def test_json_is_what_the_library_gives():
 
 def test_json_keeps_stdout_for_json_even_when_files_are_written(tmp_path):
     out, chart = tmp_path / "runs.parquet", tmp_path / "chart.svg"
-    result = run(*MAR, "--json", "--out", str(out), "--chart", str(chart), "--log")
+    result = run(*MAR, "--json", "--out", str(out), "--chart", str(chart))
     assert result.exit_code == 0, result.stderr
     assert result.stderr.splitlines() == [f"Wrote {out}", f"Wrote {chart}"]
     simulation = Simulation.load(out)
@@ -215,7 +215,7 @@ def test_what_was_written_before_the_end_is_said(monkeypatch, tmp_path, error):
 
 @pytest.mark.parametrize("output", ["> /dev/full", ">&-"])
 def test_an_output_that_cannot_be_printed_to(output):
-    command = f"{sys.executable} -m truant.cli worlds {output}"
+    command = f"{sys.executable} -m truant worlds {output}"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert "Traceback" not in done.stderr
     if "full" in output:
@@ -224,7 +224,7 @@ def test_an_output_that_cannot_be_printed_to(output):
 
 def test_compiled_code_is_needed():
     done = subprocess.run(
-        [sys.executable, "-m", "truant.cli", *MAR],
+        [sys.executable, "-m", "truant", *MAR],
         capture_output=True,
         text=True,
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
@@ -322,7 +322,7 @@ def complete(words):
     arguments = words.split(" ")
     result = python(
         "-m",
-        "truant.cli",
+        "truant",
         _TRUANT_COMPLETE="bash_complete",
         COMP_WORDS=" ".join(["truant", *arguments]),
         COMP_CWORD=str(len(arguments)),
@@ -330,14 +330,22 @@ def complete(words):
     return [line.removeprefix("plain,") for line in result.stdout.split()]
 
 
+def test_a_command_that_is_no_more_answers_with_its_successor():
+    for options in ([], ["--figure", "mnar", "--quick"], ["--help"]):
+        result = run("reproduce", *options)
+        assert result.exit_code == 2
+        assert "truant reproduce was replaced by python -m research reproduce, in a clone" in result.stderr
+    problem = json.loads(run("reproduce", "--json").stderr)
+    assert problem["detail"].startswith("truant reproduce was replaced by")
+
+
 def test_completion_knows_names_and_parameters():
     assert complete("simulate --world conf") == ["confounded"]
-    assert {"mar-ucb", "mar-thompson"} <= set(complete("simulate --policy mar-"))
+    assert {"mar-ucb", "mar-thompson"} <= set(complete("simulate --json --policy mar-"))
     assert set(complete("simulate --policy paper-mnar")) == {"paper-mnar", "paper-mnar-literal"}
     assert complete("simulate --world confounded --set e") == ["eps="]
     assert complete("simulate --world confounded:eps=0.2 --set e") == ["eps="]
     assert complete("simulate --set e") == []
-    assert complete("reproduce --figure mar-a") == ["mar-against-ucb"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -369,7 +377,7 @@ def test_help_imports_nothing_heavy():
 
 
 def test_a_real_process_refuses_without_a_traceback():
-    result = python("-m", "truant.cli", "simulate", "--world", "nowhere")
+    result = python("-m", "truant", "simulate", "--world", "nowhere")
     assert result.returncode == 2
     assert result.stdout == ""
     assert result.stderr.startswith("Unknown world 'nowhere'")
@@ -386,3 +394,9 @@ def test_same_seed_same_numbers_whatever_the_threads():
     means = [[policy["regret"]["mean"] for policy in summary["policies"]] for summary in (one, two)]
     assert means[0] == means[1]
     assert np.all(np.array(means) > 0)
+
+
+def test_an_option_that_was_removed_says_what_to_do():
+    result = run(*MAR, "--log")
+    assert result.exit_code == 2
+    assert "simulation.chart(log=True)" in result.stderr

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from truant.cli import cli
-from truant.cli.sections import OTHERS, SECTIONS
+from truant.cli.base import OTHERS, SECTIONS
 
 PLACED = [name for names in SECTIONS.values() for name in names]
 COMMANDS = {name: command for name, command in cli.commands.items() if not isinstance(command, click.Group)}
@@ -72,7 +72,7 @@ def test_examples_can_be_typed(name):
         assert f"  {example}\n" in help_of(name)  # in a line of its own
 
 
-OTHER_OUTPUTS = {"sweep", "reproduce", "backup", "demo"}  # folders, and the file of a store
+OTHER_OUTPUTS = {"sweep", "backup", "demo"}  # folders, and the file of a store
 
 
 def option_of(name, option):

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from truant.cli.notices import SENTENCE
+from truant.cli.base import SENTENCE
 
 SIMULATE = [
     "simulate",
@@ -24,7 +24,7 @@ def test_compiling_is_announced_once_and_only_at_the_first_use(tmp_path):
     environment = {**os.environ, "TRUANT_CACHE_DIR": str(tmp_path)}
     for expected in (f"{SENTENCE}\n", ""):
         done = subprocess.run(
-            [sys.executable, "-m", "truant.cli", *SIMULATE], env=environment, capture_output=True, text=True
+            [sys.executable, "-m", "truant", *SIMULATE], env=environment, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
         assert done.stderr == expected

@@ -6,21 +6,19 @@ import pytest
 
 import truant
 from truant.cli import cli
-from truant.defaults import HORIZON, LEVEL, RUNS
-from truant.live.checked import configure
+from truant.errors import HORIZON, LEVEL, RUNS
+from truant.lab.study_file import study_of
 from truant.live.configuration import Configuration
-from truant.sweeps.study_file import study_of
+from truant.live.question import configure
 
 FUNCTIONS = {
     "simulate": truant.simulate,
     "analyze": truant.analyze,
     "plan": truant.plan,
     "rehearse": truant.rehearse,
-    "reproduce": truant.reproduce,
     "sweep": truant.sweep,
 }
 OTHERWISE = {  # said in another way on the command line
-    ("reproduce", "out"),
     ("simulate", "policies"),
     ("rehearse", "windows"),
     ("rehearse", "parameters"),

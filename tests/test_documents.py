@@ -67,15 +67,14 @@ COMMANDS = {  # each schema that is printed, and commands that print it: togethe
     "truant/indices/1": [["indices"]],
     "truant/which/1": [["which"], ["which", "--answers", "no,yes,no,yes"]],
     "truant/simulation/1": [RUN, RUN_WITH_FOLLOW_UPS],
-    "truant/analysis/1": [ANALYZE, [*IN_EURO, "--cut-outcome", "2"], FOLLOWED_UP],
-    "truant/analysis-by/1": [[*ANALYZE, "--by", "country"]],
-    "truant/plan/1": [PLAN],
+    "truant/analysis/2": [ANALYZE, [*IN_EURO, "--cut-outcome", "2"], FOLLOWED_UP],
+    "truant/analysis-by/2": [[*ANALYZE, "--by", "country"]],
+    "truant/plan/2": [PLAN],
     "truant/sweep/1": [["sweep", "study.toml"]],
     "truant/sweep-size/1": [["sweep", "study.toml", "--check"]],
-    "truant/rehearsal/1": [REHEARSE],
-    "truant/reproduction/1": [["reproduce", "--figure", "mcar-gamma", "--quick", "--runs", "1"]],
+    "truant/rehearsal/2": [REHEARSE],
 }
-SWEEP, REPRODUCE = COMMANDS["truant/sweep/1"][0], COMMANDS["truant/reproduction/1"][0]
+SWEEP = COMMANDS["truant/sweep/1"][0]
 FILES = {  # schema, file, and commands that write it: together they have every column
     "truant/simulation-runs/1": ("runs.parquet", [[*RUN_WITH_FOLLOW_UPS, "--out", "runs.parquet"]]),
     "truant/analysis-table/1": (
@@ -87,15 +86,11 @@ FILES = {  # schema, file, and commands that write it: together they have every 
         "table.parquet",
         [[*command, "--by", "country", "--out", "table.parquet"] for command in (ANALYZE, FOLLOWED_UP)],
     ),
-    "truant/rehearsal-runs/1": ("rehearsed.parquet", [[*REHEARSE, "--out", "rehearsed.parquet"]]),
+    "truant/rehearsal-runs/2": ("rehearsed.parquet", [[*REHEARSE, "--out", "rehearsed.parquet"]]),
     "truant/sweep-runs/1": ("study-results/results.parquet", [SWEEP]),
     "truant/sweep-part/1": ("study-results/parts/*/*.parquet", [SWEEP]),
-    "truant/reproduction-runs/1": ("reproduction/reproduction.parquet", [REPRODUCE]),
 }
-SUMMARIES = {
-    "truant/sweep/1": "study-results/summary.json",
-    "truant/reproduction/1": "reproduction/summary.json",
-}
+SUMMARIES = {"truant/sweep/1": "study-results/summary.json"}
 
 
 @pytest.fixture(autouse=True)

@@ -14,10 +14,10 @@ from truant.charts import save_chart
 from truant.cli import cli
 from truant.counts import Counts
 from truant.errors import InvalidValue, TruantError
+from truant.lab.sweep import size
 from truant.policies.decider import Decider
 from truant.setting import Setting
 from truant.spec import Spec
-from truant.sweeps.sweep import size
 from truant.worlds import DiscreteWorld, RealWorld, from_table, make
 
 ROWS = [("a", "x", 1.0), ("b", "x", 2.5), ("a", "y", 3.0), ("b", "y", None), ("a", "x", 0.5)] * 8
@@ -362,7 +362,7 @@ CALLS = [
     (lambda: truant.analyze(DATA, arm="g", outcome="y", range=b"01"), "range must be numbers, got b'01'."),
     (
         lambda: truant.analyze(b"log.csv", arm="g", outcome="y"),
-        "data must be a path, a URL with ::table, a pandas",
+        "data must be a path, a URL with ::table, a connection with table=",
     ),
     (
         lambda: truant.analyze(DATA, arm="g", outcome="y", expected_split=-1),
@@ -411,9 +411,6 @@ CALLS = [
         lambda: truant.sweep(STUDY, backend=["ray"]),
         "Unknown backend ['ray']. Known: processes, ray, threads.",
     ),
-    (lambda: truant.reproduce(3), "figures must be names of figures, got 3."),
-    (lambda: truant.reproduce([None]), "Unknown figure None"),
-    (lambda: truant.reproduce("mar-peaked", quick="yes"), "quick must be true or false, got 'yes'."),
     (lambda: truant.Simulation.load(None), "A file name is needed, got None."),
     (lambda: truant.Simulation.load(b"runs.parquet"), "A file name is needed, got b'runs.parquet'."),
     (lambda: save_chart(None, "x.svg"), "chart must be a chart of Altair, got None."),
@@ -449,9 +446,9 @@ def test_python_refuses_in_a_sentence(call, sentence):
 
 def test_no_mediator_is_none_or_an_empty_list():
     several = [truant.analyze(DATA, arm="g", outcome="y", mediator=mediator) for mediator in (None, (), [])]
-    assert [one.columns["mediator"] for one in several] == [[], [], []]
+    assert [one.provenance.columns["mediator"] for one in several] == [[], [], []]
     one = truant.analyze(DATA, arm="g", outcome="y", mediator=iter(["m"]), assume=["mcar", "mcar"])
-    assert (one.columns["mediator"], one.assumptions) == (["m"], ["mcar"])
+    assert (one.provenance.columns["mediator"], one.assumptions) == (["m"], ["mcar"])
 
 
 def test_numbers_of_numpy_are_numbers():

@@ -14,10 +14,7 @@ def test_right_refused_or_a_bug(check):
 
     @settings(
         max_examples=EXAMPLES.get(check.__name__, 40),
-        derandomize=True,
         phases=[Phase.generate],  # a smaller example is not worth the minutes it takes to find
-        deadline=None,
-        database=None,
         suppress_health_check=list(HealthCheck),
     )
     @given(data=st.data())

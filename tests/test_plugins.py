@@ -13,8 +13,8 @@ import truant
 from truant import registry
 from truant.cli import cli
 from truant.errors import InvalidValue, UnknownName
-from truant.plugins import offered_points
 from truant.policies import named, policy_names
+from truant.registry import offered_points
 from truant.worlds import make
 
 GOOD = '''
@@ -95,6 +95,20 @@ def package(tmp_path, monkeypatch):
             del sys.modules[module]
 
 
+THROWAWAY = '''
+from truant.assumptions import Advice, Inquiry
+
+from truant.assumptions.mcar import Mcar
+
+class Weather(Mcar):
+    """Outcomes are missing on rainy days."""
+
+    needs = "dry days in each arm"
+    meaning = "outcomes are missing on rainy days, whoever they are of"
+    advice = Advice("Rain decides.", "The scanner was wet.", "Dry days.", "Look at the sky.")
+    inquiry = Inquiry(question="Were outcomes lost on rainy days?", explanation="Rain is no property of a customer.")
+    listing_order = 0.5
+'''
 SOUND = """
 [truant.assumptions]
 sound = sound_module:Sound
@@ -302,3 +316,42 @@ def test_a_part_that_fails_while_it_is_built_is_named_with_its_package(package):
             make("fails", arms=arms)
     result = CliRunner().invoke(cli, ["simulate", "--world", "fails:arms=0", "--policy", "mcar-ucb"])
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+
+
+def test_an_assumption_of_one_file_appears_wherever_assumptions_do(package, tmp_path):
+    package(
+        "throwaway",
+        "[truant.assumptions]\nweather = broken_weather:Weather\n",
+        broken_weather=THROWAWAY,
+    )
+
+    def run(*arguments):
+        result = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    assert "weather  " in run("assumptions")
+    assert "7. Were outcomes lost on rainy days?" in run("which")
+    concluded = run("which", "--answers", "no,no,yes")
+    assert "Assumption: weather\nWhy: Rain decides.\nExample: The scanner was wet." in concluded
+    assert "truant analyze DATA.csv --arm ARM --outcome OUTCOME --assume weather\n" in concluded
+    assert json.loads(run("which", "--answers", "no,yes,yes,yes,no", "--json"))["assumption"] == "follow-up"
+    rows = tmp_path / "rows.csv"
+    rows.write_text("arm,y\n" + "old,0\nold,1\nnew,1\nnew,\n" * 25 + "old,0\nnew,1\n" * 50)
+    table = (
+        "analyze",
+        str(rows),
+        "--arm",
+        "arm",
+        "--outcome",
+        "y",
+        "--assume",
+        "weather",
+        "--assume",
+        "mcar",
+    )
+    shown = json.loads(run(*table, "--json"))
+    assert {"weather", "mcar"} == set(shown["arms"][0]["estimates"])
+    assert "it leads under weather (" in shown["verdict"]["sentence"]
+    page = run(*table)
+    assert "weather: outcomes are missing on rainy days, whoever they are of" in page

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import truant
-from truant.assumptions.linear import solve_mediator_mnar, solve_mnar
+from truant.assumptions.likelihood import solve_mediator_mnar, solve_mnar
 from truant.errors import InvalidValue
 from truant.lab.simulate import simulate
 from truant.worlds import RealWorld

@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from truant.errors import InvalidValue
@@ -121,7 +121,6 @@ NAMES = st.text().map(str.strip).filter(lambda name: ":" not in name)
 KEYS = st.from_regex(r"[A-Za-z_]\w*", fullmatch=True)
 
 
-@settings(deadline=None)
 @given(name=NAMES, parameters=st.dictionaries(KEYS, VALUES, max_size=4))
 def test_what_is_written_is_read_again(name, parameters):
     spec = Spec(name, parameters)
@@ -139,7 +138,6 @@ def has_nan(value):
     return any(map(has_nan, value)) if isinstance(value, tuple) else isinstance(value, dict) or value != value
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_means_something_or_is_refused(text):
     try:

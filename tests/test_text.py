@@ -2,8 +2,7 @@
 
 import pytest
 
-from truant.errors import InvalidValue, NotIdentified, unknown
-from truant.text import MOST_SHOWN, counted, label, visible
+from truant.errors import MOST_SHOWN, InvalidValue, NotIdentified, counted, label, unknown, visible
 
 
 @pytest.mark.parametrize(

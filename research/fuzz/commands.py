@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -86,10 +86,12 @@ def analyze_options(data: DataObject) -> End:
         source = tables.write(table, "csv", folder / "log.csv")
         given = _drawn_options(data, table)
         flags = [f"--{name}={value}" for name, value in given.items()]
+        merging = {"merge_labels": True} if data.draw(st.booleans()) else {}
+        flags += ["--merge-labels"] if merging else []
         outputs = _outputs(data, folder)
         end = run_command(["analyze", *flags, *outputs, "--json", "--", source], folder)
         if not outputs:
-            _check_python(end, source, given)
+            _check_python(end, source, given | merging)
         if (folder / "log.csv").read_bytes() != _bytes(table):
             raise Bug(f"analyze {flags} {outputs} changed its input")
         return end
@@ -107,7 +109,7 @@ def _drawn_options(data: DataObject, table: Table) -> dict[str, str]:
         "control": st.sampled_from([row[0] for row in table.rows] or ["old"]),
         "assume": st.sampled_from(("mcar", "mar", "mnar", "both-mnar")),
         "observed": st.just(outcome),
-        "filter": _filters(table),
+        "where": _conditions(table),
         "by": st.sampled_from((mediator, who)),
         "time": st.just(when),
         "unit": st.just(who),
@@ -127,7 +129,7 @@ def _bytes(table: Table) -> bytes:
         return (Path(place) / "log.csv").read_bytes()
 
 
-def _check_python(end: End, source: str, given: dict[str, str]) -> None:
+def _check_python(end: End, source: str, given: Mapping[str, object]) -> None:
     if end.sentence.startswith("Invalid value for"):  # of the option itself
         return
     own, _ = run_function(truant.analyze, source, **given)
@@ -135,7 +137,7 @@ def _check_python(end: End, source: str, given: dict[str, str]) -> None:
         raise Bug(f"{given}: the command says {end.sentence!r}, Python {own.sentence!r}")
 
 
-def _filters(table: Table) -> SearchStrategy[str]:
+def _conditions(table: Table) -> SearchStrategy[str]:
     quoted = st.sampled_from(table.names).map(lambda name: '"' + name.replace('"', '""') + '"')
     values = st.one_of(
         st.sampled_from(("1", "0.5", "'a'", "'2024-03-01'", "true", "missing", "('a', 'old')")), JUNK

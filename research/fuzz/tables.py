@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 FORMATS = ("csv", "tsv", "csv.gz", "parquet", "sqlite", "duckdb")
-MARKERS = ("", "NA", "n/a", "NaN", "null", "None", " ", " NA ")
+MARKERS = ("", "NA", "n/a", "#N/A", "NaN", "null", "None", "-", " ", " NA ")
 STRAYS = ("x", "12 apples", "2024-01-05", "--", "1e", "0x10", "=1+1", "+-1", "∞x", "1.2.3")
 ODD = (
     "=cmd()",
     "@a",
     "+1",
-    "-",
     "[red]x[/]",
     "\x1b[31mred",
     "a\nb",
@@ -47,7 +46,10 @@ class Table:
     sound: bool  # every cell means something
 
     def summary(self) -> list[tuple[int, int, float | None]]:
-        """Rows, observed outcomes and their mean, of each arm, sorted: what any reading of the table must find."""
+        """Rows, observed outcomes and their mean, of each arm, sorted: what any reading of the table must find.
+
+        An arm of one row or without an outcome is set aside, if two others are left.
+        """
         cells: dict[str, list[float | None]] = defaultdict(list)
         for row, outcome in zip(self.rows, self.outcomes, strict=True):
             if not missing(row[0]):
@@ -56,6 +58,8 @@ class Table:
         for values in cells.values():
             seen = [value for value in values if value is not None]
             found.append((len(values), len(seen), math.fsum(seen) / len(seen) if seen else None))
+        comparable = [arm for arm in found if arm[0] > 1 and arm[1]]
+        found = comparable if len(comparable) >= 2 else found
         return sorted(found, key=lambda arm: (arm[0], arm[1], arm[2] or 0.0))
 
 

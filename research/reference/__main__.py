@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from research import ROOT
 from research.reference.pages import pages
+from research.reference.stub import STUB, stub
 from truant.files import written_whole
 
 
@@ -12,6 +13,9 @@ def main() -> None:
         with written_whole(ROOT / "docs" / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
         print(f"docs/{name} is written.")
+    with written_whole(STUB) as temporary:
+        temporary.write_text(stub(), encoding="utf-8")
+    print(f"{STUB.relative_to(ROOT)} is written.")
 
 
 if __name__ == "__main__":

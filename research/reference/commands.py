@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import click
 
-from research.markdown import table
+from research.figures import table
 from research.reference.anchors import anchor, made_by
 from truant.cli import cli
-from truant.cli.sections import in_sections
+from truant.cli.base import in_sections
 
 PROGRAM = "truant"
 OPENING = """# Commands

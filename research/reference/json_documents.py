@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from research.markdown import table
+from research.figures import table
 from research.reference.anchors import anchor, made_by
 from research.reference.schemas import PROBLEM, Field, fields, schemas
 
@@ -18,7 +18,6 @@ ORDER = (
         ("analysis", "analysis-by", "plan", "analysis-table", "analysis-by-table", "plan-rows"),
     ),
     ("Simulations", ("simulation", "simulation-runs", "sweep", "sweep-size", "sweep-runs", "sweep-part")),
-    ("The paper", ("reproduction", "reproduction-runs")),
     (
         "Live experiments",
         (
@@ -101,7 +100,7 @@ def _ordered() -> dict[str, list[dict[str, Any]]]:
 
 
 def _kind(file: str) -> str:
-    """The kind of a document, of its file such as analysis-1.json."""
+    """The kind of a document, of its file such as analysis-2.json."""
     return re.sub(r"(-\d+)?\.json$", "", file)
 
 

@@ -13,24 +13,24 @@ from research.reference.schemas import fields, schemas
 from research.reference.signatures import call, type_of
 
 DOCUMENTS = {  # classes whose fields have the names and the meaning of those of a JSON document
-    "AnalysisBy": ("analysis-by-1.json", ""),
-    "Answer": ("analysis-1.json", "verdict.answers[]."),
-    "Arm": ("analysis-1.json", "arms[]."),
-    "ArmEstimate": ("analysis-1.json", "arms[].estimates.*."),
+    "Analysis": ("analysis-2.json", ""),
+    "AnalysisBy": ("analysis-by-2.json", ""),
+    "Answer": ("analysis-2.json", "verdict.answers[]."),
+    "Arm": ("analysis-2.json", "arms[]."),
+    "ArmEstimate": ("analysis-2.json", "arms[].estimates.*."),
     "ArmStatus": ("status-1.json", "arms[]."),
     "Decision": ("asked-1.json", "decisions[]."),
     "Diagnosis": ("diagnosis-1.json", ""),
     "FollowUp": ("follow-ups-1.json", "follow_ups[]."),
     "FollowUpList": ("follow-ups-1.json", ""),
     "Holdout": ("status-1.json", "holdout."),
-    "Interval": ("analysis-1.json", "arms[].naive."),
-    "LogAnalysis": ("analysis-1.json", ""),
-    "LogPlan": ("plan-1.json", ""),
-    "RehearsalRow": ("rehearsal-1.json", "rows[]."),
+    "Interval": ("analysis-2.json", "arms[].naive."),
+    "Plan": ("plan-2.json", ""),
+    "RehearsalRow": ("rehearsal-2.json", "rows[]."),
     "Status": ("status-1.json", ""),
     "Stopping": ("status-1.json", "stopping."),
     "Told": ("told-1.json", ""),
-    "Verdict": ("analysis-1.json", "verdict."),
+    "Verdict": ("analysis-2.json", "verdict."),
 }
 
 

@@ -8,18 +8,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import truant
-from research.markdown import table
+from research.figures import table
 from research.reference.anchors import anchors, made_by
 from research.reference.docstrings import entries, paragraphs, parameters, sections, summary
 from research.reference.members import attributes, methods
 from research.reference.signatures import call, shown, type_of, wrapped
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Analyse a table": ("analyze", "LogAnalysis", "AnalysisBy", "plan", "LogPlan"),
+    "Analyse a table": ("analyze", "Analysis", "AnalysisBy", "plan", "Plan"),
     "Run an experiment": (
         *("Experiment", "experiments", "Decision", "Status", "rehearse", "Rehearsal", "ManualClock"),
     ),
-    "Simulate": ("simulate", "Simulation", "sweep", "SweepResult", "reproduce", "Reproduction"),
+    "Simulate": ("simulate", "Simulation", "sweep", "SweepResult"),
     "Worlds, policies and counts": ("world", "policy", "Setting", "Counts", "Policy", "Decider"),
     "Modules": ("worlds", "theory", "datasets", "checks"),
     "Errors": ("TruantError",),
@@ -31,7 +31,7 @@ INNER = {  # what results are made of, by the module that it can be imported fro
     "truant.live.status": ("ArmStatus", "Holdout", "Stopping"),
     "truant.live.follow_up": ("FollowUpList", "FollowUp"),
     "truant.live.doctor": ("Diagnosis",),
-    "truant.live.rehearsal_words": ("RehearsalRow",),
+    "truant.documents.rehearsal": ("RehearsalRow",),
 }
 LIKE_WORLD = ("DiscreteWorld", "RealWorld", "SkewedWorld")
 MADE = (

@@ -38,7 +38,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def file_of(schema: str) -> str:
-    """The file that describes the documents of a schema such as truant/analysis/1."""
+    """The file that describes the documents of a schema such as truant/analysis/2."""
     return "-".join(schema.split("/")[1:]) + ".json"
 
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from research import ROOT
-from research.markdown import table
+from research.figures import table
 from research.sources import policy_modules, world_modules
 from research.speed.cost import LOOP
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.0  # another checkout is needed, which a confirmation does not have
 SCRIPT = Path(__file__).with_name("kernels.py")
 TARGET = 1.03  # times the other tree's CPU time
 WORLDS = ("mar", "mcar", "mnar", "mediator-mnar")
@@ -33,8 +34,7 @@ Turns = list[dict[str, list[float]]]  # of each process, the times of each kerne
 def section(bench: Workbench) -> list[str]:
     if bench.against is None:
         return []
-    bench.file(SCRIPT)
-    turns, repeats = bench.size((20, 15), (2, 2))
+    turns, repeats = bench.runs(20, 2), bench.runs(15, 2)
     ours, others = bench.measured(
         in_turns,
         {LOOP, "truant.policies.decider"} | world_modules(*WORLDS) | policy_modules(*POLICIES),

@@ -5,7 +5,7 @@ import numpy as np
 from truant.assumptions import Assumption, Curve
 from truant.assumptions.assumption import per_arm
 from truant.assumptions.mar import Mar
-from truant.assumptions.normal import straight
+from truant.assumptions.robust import straight
 from truant.compile import hot
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM
 from truant.indices import Index

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from research.figures import Note, speed_ratio
 from research.speed.targets import judged
 
 
@@ -44,7 +45,7 @@ def ratio_row(
     ours: Sequence[float],
     theirs: Sequence[float],
     target: float | None = None,
-    scale: Callable[[float], str] = lambda rate: f"{rate:,.0f}",
+    compared: bool = True,
 ) -> list[str]:
     """Rates of two pieces of work, by how much the first is faster in the median turn, its quartiles, and the target.
 
@@ -53,18 +54,13 @@ def ratio_row(
     name : what is done.
     ours, theirs : seconds for one of it, in turns.
     target : the least ratio of the rates.
-    scale : writes a rate.
+    compared : whether other runs must have nearly the same ratio; one that depends on the disk need not.
     """
     middle, low, high = ratios(theirs, ours)
-    cells = [scale(1 / float(np.median(ours))), scale(1 / float(np.median(theirs)))]
+    rates = [Note(f"{1 / float(np.median(times)):,.0f}") for times in (ours, theirs)]
+    ratio = speed_ratio(middle).with_text(short(middle)) if compared else Note(short(middle))
     spread = f"{short(low)} to {short(high)}"
-    return [
-        name,
-        *cells,
-        short(middle),
-        spread,
-        "" if target is None else judged(middle, target, at_least=True),
-    ]
+    return [name, *rates, ratio, spread, "" if target is None else judged(middle, target, at_least=True)]
 
 
 def short(value: float) -> str:

@@ -10,25 +10,26 @@ from unittest.mock import patch
 
 import numpy as np
 
-from research.markdown import table
+from research.figures import Note, speed_ratio, table
 from research.sources import assumption_modules
 from research.speed.fresh import cpu_seconds as process_seconds
 from research.speed.in_turns import cpu_seconds, ratios, short
 from research.speed.live import STORES
 from research.speed.live_store import experiment, folder, run_for_days, sqlite_url
 from research.speed.targets import judged
-from truant.analysis import by_policy
-from truant.analysis.collection import REPLAYED
+from truant.collection import by_policy
+from truant.collection.intervals import REPLAYED
 from truant.counts import Counts
 from truant.live import counting
-from truant.live.allocation import probabilities
-from truant.live.checked import configure
+from truant.live.question import configure
+from truant.live.settle import probabilities
 from truant.live.store import decision_statements, statements
 from truant.worlds import make
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.5  # of the repeats, to confirm the ratios of the command
 DRAW = 20.0  # microseconds
 BATCH, SETTLE = 10_000, 100.0  # decisions, and milliseconds
 ALLOCATION = {"mar": 1.0, "mnar": 60.0, "both-mnar": 300.0}  # milliseconds, 10 arms
@@ -36,7 +37,21 @@ STATUS = 2.0  # seconds
 
 
 def section(bench: Workbench) -> list[str]:
-    repeats = bench.size(9, 2)
+    command = bench.measured(command_seconds, STORES | {"truant.cli"}, repeats=bench.runs(9, 2))
+    return [
+        *(parts(bench) if bench.share == 1 else []),  # absolute times: nothing to confirm
+        "The command `truant ask`, which does not import numba, compared with a Python process that does "
+        "nothing; milliseconds:",
+        table(
+            ("time", "`truant ask`", "`python -c pass`", "ratio", "quartiles"),
+            [command_row(kind, *times) for kind, times in command.items()],
+        ),
+    ]
+
+
+def parts(bench: Workbench) -> list[str]:
+    """What stands before the command."""
+    repeats = bench.runs(9, 2)
     draw = bench.measured(draw_seconds, STORES, number=bench.size(5000, 100), repeats=repeats)
     batch = bench.size(BATCH, 100)
     settle = bench.measured(settle_seconds, STORES, decisions=batch, repeats=repeats)
@@ -47,17 +62,16 @@ def section(bench: Workbench) -> list[str]:
         ),
     ]
     for assumption, target in ALLOCATION.items():
-        parts = STORES | assumption_modules(assumption)
-        found = bench.measured(allocation_seconds, parts, assumption=assumption, repeats=bench.size(9, 1))
+        modules = STORES | assumption_modules(assumption)
+        found = bench.measured(allocation_seconds, modules, assumption=assumption, repeats=bench.runs(9, 1))
         rows.append(duration_row(f"allocation, 10 arms, `{assumption}`, milliseconds", found, 1e3, target))
     decisions = bench.size(20_000, 400)
-    status = bench.measured(status_seconds, STORES, decisions=decisions, repeats=bench.size(5, 1))
+    status = bench.measured(status_seconds, STORES, decisions=decisions, repeats=bench.runs(5, 1))
     name = f"status with calibration, {decisions:,} decisions, `mar`, seconds"
     rows.append(duration_row(f"{name} of wall time", status["wall"], 1.0, STATUS))
     rows.append(
         [*duration_row(f"{name} of CPU time, on all cores together", status["CPU"], 1.0, STATUS)[:-1], ""]
     )
-    command = bench.measured(command_seconds, STORES | {"truant.cli"}, repeats=repeats)
     return [
         "## Live experiments: parts",
         "After compilation, in one process; CPU time unless stated otherwise. Counting and allocating a "
@@ -65,12 +79,6 @@ def section(bench: Workbench) -> list[str]:
         "were read from a store before. Status is computed anew each time, without a cache, with intervals "
         "calibrated by replaying the policy.",
         table(("what", "median", "quartiles", "target"), rows),
-        "The command `truant ask`, which does not import numba, compared with a Python process that does "
-        "nothing; milliseconds:",
-        table(
-            ("time", "`truant ask`", "`python -c pass`", "ratio", "quartiles"),
-            [command_row(kind, *times) for kind, times in command.items()],
-        ),
     ]
 
 
@@ -87,7 +95,7 @@ def draw_seconds(number: int, repeats: int) -> list[float]:
 
     def drawn() -> None:
         for i in range(number):
-            state.decision(state.drawn(rng), (1_000_000 + i, now, now))
+            state.decision(state.drawn(rng), decision_statements.NewDecision(1_000_000 + i, now, now))
 
     return [time / number for time in cpu_seconds(drawn, repeats)]
 
@@ -155,8 +163,8 @@ def status_seconds(decisions: int, repeats: int) -> dict[str, list[float]]:
 def command_row(kind: str, ask: list[float], python: list[float]) -> list[str]:
     """Median milliseconds of the command and of a Python that does nothing, and their ratio."""
     ratio, low, high = ratios(ask, python)
-    cells = [f"{1e3 * float(np.median(times)):.0f}" for times in (ask, python)]
-    return [kind, *cells, short(ratio), f"{short(low)} to {short(high)}"]
+    cells = [Note(f"{1e3 * float(np.median(times)):.0f}") for times in (ask, python)]
+    return [kind, *cells, speed_ratio(ratio).with_text(short(ratio)), f"{short(low)} to {short(high)}"]
 
 
 def command_seconds(repeats: int) -> dict[str, list[list[float]]]:

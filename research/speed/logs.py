@@ -18,14 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from research.markdown import table
+from research.figures import Note, speed_ratio, table
+from research.speed import log_engines
 from research.speed.fresh import peak_mebibytes
+from research.speed.log_engines import write_parquet
 from research.speed.targets import judged
 from truant.logs.read import read
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.3  # of the repeats, to confirm the ratios; the number of rows decides them
 TARGET = 1.5  # times the wall time by hand
 MOST_BEYOND = 15.0  # seconds that an analysis of many cells may take beyond the GROUP BY by hand
 BY_HAND = {
@@ -38,18 +41,42 @@ OUTCOME = {"real": "y", "discrete": "d"}
 
 def section(bench: Workbench) -> list[str]:
     rows = bench.size(10_000_000, 10_000)
-    found = bench.measured(measured_logs, rows=rows, repeats=bench.size(9, 2))
-    columns = ("CPU, truant", "CPU, by hand", "ratio", "wall, truant", "wall, by hand", "ratio", "target")
+    found = bench.measured(measured_logs, rows=rows, repeats=bench.runs(9, 2))
+    columns = [f"{kind}{what}" for kind in ("CPU", "wall") for what in (", truant", ", by hand", " ratio")]
     times = [times_row(kind, figures["times"]) for kind, figures in found.items()]
     peaks = [[f"{kind} outcome", *(f"{peak:.0f} MB" for peak in found[kind]["peaks"])] for kind in found]
-    shape = {"arms": bench.size(900, 9), "levels": bench.size(90, 9), "rows": bench.size(5_000_000, 10_000)}
-    beyond = bench.measured(measured_analyses, **shape)
     return [
         "## Logs: ten million rows",
         "The reduction of a table to counts, compared with the same GROUP BY query in DuckDB, written by "
         "hand.",
-        table((f"{rows:,} rows of Parquet", *columns), times),
+        table((f"{rows:,} rows of Parquet", *columns, "target"), times),
         table(("peak memory of the process", f"{rows // 10:,} rows", f"{rows:,} rows"), peaks),
+        *csv_rows(bench),
+        *log_engines.section(bench),
+        *(many_cells(bench) if bench.share == 1 else []),  # absolute times: nothing to confirm
+    ]
+
+
+def csv_rows(bench: Workbench) -> list[str]:
+    """Reading CSV, which truant checks line by line: no row may be lost."""
+    rows = bench.size(1_000_000, 10_000)
+    found = bench.measured(measured_csv, rows=rows, repeats=bench.runs(9, 2))
+    columns = [f"{kind}{what}" for kind in ("CPU", "wall") for what in (", truant", ", by hand", " ratio")]
+    return [
+        "### Reading CSV",
+        f"{rows:,} rows of CSV, with the same query by hand on DuckDB's own reader of CSV.",
+        table(
+            (f"{rows:,} rows of CSV", *columns),
+            [times_row(kind, times)[:-1] for kind, times in found.items()],
+        ),
+    ]
+
+
+def many_cells(bench: Workbench) -> list[str]:
+    """The analysis of many arms and mediator levels."""
+    shape = {"arms": bench.size(900, 9), "levels": bench.size(90, 9), "rows": bench.size(5_000_000, 10_000)}
+    beyond = bench.measured(measured_analyses, **shape)
+    return [
         f"### Many cells: {shape['arms']} arms and {shape['levels']} mediator levels",
         f"`analyze` of {shape['rows']:,} rows in a fresh process, with every assumption that is possible; the last "
         "column is the time beyond the GROUP BY by hand, in seconds.",
@@ -85,7 +112,7 @@ def timed(path: Path, kind: str) -> str:
     """Code that prints how long the reduction and the whole analysis take."""
     options = f"arm='arm', mediator='m', outcome={OUTCOME[kind]!r}"
     return (
-        "import json, time, truant\nfrom truant.logs.read import read\nimport ibis, duckdb\n"
+        "import json, time, truant\nfrom truant.logs.read import read\nimport sqlglot, duckdb\n"
         f"start = time.perf_counter()\nread({str(path)!r}, {options})\nmiddle = time.perf_counter()\n"
         f"truant.analyze({str(path)!r}, {options})\nend = time.perf_counter()\n"
         "print(json.dumps({'reduction': middle - start, 'analysis': end - middle}))"
@@ -103,10 +130,11 @@ def write_many_cells(path: Path, arms: int, levels: int, rows: int) -> None:
 
 def times_row(kind: str, times: dict[str, list[list[float]]]) -> list[str]:
     """Medians of CPU and wall seconds, and the median of the paired ratios."""
-    cells, ratio = [], 0.0
+    cells, ratio = list[str](), 0.0
     for ours, by_hand in (times["cpu"], times["wall"]):
         ratio = statistics.median(x / y for x, y in zip(ours, by_hand, strict=True))
-        cells += [f"{statistics.median(ours):.2f} s", f"{statistics.median(by_hand):.2f} s", f"{ratio:.2f}"]
+        cells += [Note(f"{statistics.median(own):.2f} s") for own in (ours, by_hand)]
+        cells.append(speed_ratio(ratio))
     return [f"{kind} outcome", *cells, judged(ratio, TARGET)]
 
 
@@ -114,8 +142,8 @@ def measured_logs(rows: int, repeats: int) -> dict[str, Any]:
     """For each kind of outcome: times of truant and by hand, and peak memory for a tenth of the rows and for all."""
     with tempfile.TemporaryDirectory() as folder:
         large, small = Path(folder) / "large.parquet", Path(folder) / "small.parquet"
-        write_log(large, rows)
-        write_log(small, rows // 10)
+        write_parquet(large, rows)
+        write_parquet(small, rows // 10)
         return {
             kind: {
                 "times": side_by_side(large, kind, repeats),
@@ -125,14 +153,13 @@ def measured_logs(rows: int, repeats: int) -> dict[str, Any]:
         }
 
 
-def write_log(path: Path, rows: int) -> None:
-    """4 arms and 6 mediator levels; 5% of mediators and 30% of outcomes are missing."""
-    duckdb.sql(f"""
-        COPY (SELECT ['A', 'B', 'C', 'D'][1 + floor(4 * random())::INT] AS arm,
-                     CASE WHEN random() < .05 THEN NULL ELSE floor(6 * random())::INT END AS m,
-                     CASE WHEN random() < .3 THEN NULL ELSE 100 + 10 * random() + 20 * random() END AS y,
-                     CASE WHEN random() < .3 THEN NULL ELSE (random() < .4)::INT END AS d
-              FROM range({rows})) TO '{path}' (FORMAT parquet)""")
+def measured_csv(rows: int, repeats: int) -> dict[str, dict[str, list[list[float]]]]:
+    """For each kind of outcome: times of truant and by hand on a CSV file."""
+    with tempfile.TemporaryDirectory() as folder:
+        parquet, path = Path(folder) / "log.parquet", Path(folder) / "log.csv"
+        write_parquet(parquet, rows)
+        duckdb.sql(f"COPY (FROM '{parquet}') TO '{path}' (HEADER)")
+        return {kind: side_by_side(path, kind, repeats) for kind in BY_HAND}
 
 
 def reading(path: Path, kind: str) -> str:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from research.markdown import table
+from research.figures import Note, speed_ratio, table
 from research.sources import policy_modules, world_modules
 from research.speed.cost import LOOP
 from research.speed.fresh import cpu_seconds
+from research.speed.in_turns import ratios
 from research.speed.targets import judged
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 1.0  # of the repeats, to confirm the one ratio
 TARGET = 1.5  # seconds
 HELP_TARGET = 3  # times `import numpy`
 FIRST = "import truant; truant.simulate('mar', 'mar-ucb', horizon=1000, runs=2, progress=False)"
@@ -26,19 +26,22 @@ CODES = {"`import numpy`": "import numpy", "`import truant`": "import truant", "
 
 
 def section(bench: Workbench) -> list[str]:
-    repeats = bench.size(5, 1)
+    repeats = bench.runs(9, 1)
     parts = {LOOP, "truant.lab.simulate"} | policy_modules("mar-ucb") | world_modules("mar")
     cpu = {
-        name: bench.measured(cpu_of, parts, code=code, repeats=bench.size(3, 1))
+        name: bench.measured(cpu_of, parts, code=code, repeats=bench.runs(3, 1))
         for name, code in CODES.items()
     }
-    rows = [[f"{name} (CPU)", f"{value:.2f}", ""] for name, value in cpu.items()]
+    rows = [[f"{name} (CPU)", Note(f"{value:.2f}"), ""] for name, value in cpu.items()]
     rows[-1][-1] = judged(cpu["and first `simulate`"], TARGET)
-    numpy = bench.measured(wall_of_numpy, repeats=repeats)
-    help_text = bench.measured(wall_of_help, {"truant.cli"}, repeats=repeats)
-    rows.append(["`python -c 'import numpy'` (wall)", f"{numpy:.2f}", ""])
-    verdict = f"{judged(help_text / numpy, HELP_TARGET)} (times that)"
-    rows.append(["`truant --help` (wall)", f"{help_text:.2f}", verdict])
+    starts = bench.measured(cpu_of_commands, {"truant.cli"}, repeats=repeats)
+    numpy, help_text = (float(np.median(starts[name])) for name in ("numpy", "help"))
+    ratio, _, _ = ratios(starts["help"], starts["numpy"])
+    rows += [
+        ["`python -c 'import numpy'`, with Python itself (CPU)", Note(f"{numpy:.2f}"), ""],
+        ["`truant --help`, with Python itself (CPU)", Note(f"{help_text:.2f}"), ""],
+        ["ratio of `truant --help` and `import numpy`", speed_ratio(ratio), judged(ratio, HELP_TARGET)],
+    ]
     return ["## Start-up time with a warm cache", table(("what", "seconds", "target"), rows)]
 
 
@@ -51,22 +54,17 @@ def cpu_of(code: str, repeats: int) -> float:
     return float(full - nothing)
 
 
-def wall_of_numpy(repeats: int) -> float:
-    """Wall seconds of a Python that imports numpy."""
-    return wall([sys.executable, "-c", "import numpy"], repeats)
+def cpu_of_commands(repeats: int) -> dict[str, list[float]]:
+    """CPU seconds of a Python that imports numpy, and of `truant --help`, in turns: they hang less on the load.
 
-
-def wall_of_help(repeats: int) -> float:
-    """Wall seconds of `truant --help`."""
-    return wall([str(Path(sys.executable).with_name("truant")), "--help"], repeats)
-
-
-def wall(command: list[str], repeats: int) -> float:
-    """Median wall seconds of a process."""
-
-    def once() -> float:
-        start = time.perf_counter()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        return time.perf_counter() - start
-
-    return float(np.median([once() for _ in range(repeats)]))
+    numpy's threads wait busily for each other where cores are busy, hence one.
+    """
+    commands = {
+        "numpy": [sys.executable, "-c", "import numpy"],
+        "help": [str(Path(sys.executable).with_name("truant")), "--help"],
+    }
+    for command in commands.values():  # from the disk
+        cpu_seconds(command)
+    one = {"OPENBLAS_NUM_THREADS": "1"}
+    turns = [{name: cpu_seconds(command, one) for name, command in commands.items()} for _ in range(repeats)]
+    return {name: [turn[name] for turn in turns] for name in commands}

@@ -6,17 +6,21 @@ import importlib.util
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from research.markdown import table
+from research.figures import Note, speed_ratio, table
 from research.sources import policy_modules, world_modules
 from research.speed.fresh import peak_mebibytes
 from research.speed.targets import judged
-from truant.sweeps.sweep import sweep
+from truant.lab.sweep import sweep
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = (
+    0.3  # of the repeats, to confirm the ratios of short studies; the number of runs decides them
+)
 CORES = 2
 TARGET, RAY_TARGET = 1.3, 1.6  # wall time of the cores over the time in the loop
+LONGEST_CONFIRMED = 10_000  # horizon; the studies that are longer take minutes
 MAR = {
     "policies": ["naive-ucb", "mar-ucb", "mar-thompson", "oracle-ucb"],
     "worlds": [{"name": "mar", "vary": {"gamma": [0.2, 0.4, 0.6, 0.8, 1.0]}}],
@@ -42,9 +46,11 @@ COLUMNS = ("backend", "wall x 2, s", "kernels, s", "ratio", "target")
 
 
 def section(bench: Workbench) -> list[str]:
-    runs, repeats = bench.size(400, 4), bench.size(3, 1)
+    runs, repeats = bench.size(400, 4), bench.runs(3, 1)
     rows = []
     for name, (study, horizon, backends) in STUDIES.items():
+        if bench.share < 1 and horizon > LONGEST_CONFIRMED:
+            continue
         sized = study | {"horizon": bench.size(horizon, 100)}
         for backend in backends:
             found = bench.measured(
@@ -57,6 +63,13 @@ def section(bench: Workbench) -> list[str]:
         "The wall time of the whole sweep, including its page, compared with the CPU time of its runs in "
         f"the loop; the fastest of {repeats}.",
         table((f"study, {runs} runs of each", *COLUMNS), rows),
+        *(ray_and_memory(bench, runs, repeats) if bench.share == 1 else []),
+    ]
+
+
+def ray_and_memory(bench: Workbench, runs: int, repeats: int) -> list[str]:
+    """What is not confirmed: it takes minutes, or is an absolute size."""
+    return [
         *on_ray(bench, runs, repeats),
         "Memory hardly grows with the study (rows are collected 100,000 at a time before they are written):",
         table(("points", "runs of each", "rows", "peak memory, MiB"), memory_rows(bench)),
@@ -69,7 +82,8 @@ def parts_of(study: dict[str, Any]) -> set[str]:
 
 def figures(backend: str, whole: float, kernels: float, target: float) -> list[str]:
     ratio = CORES * whole / kernels
-    return [backend, f"{CORES * whole:.1f}", f"{kernels:.1f}", f"{ratio:.2f}", judged(ratio, target)]
+    seconds = [Note(f"{time:.1f}") for time in (CORES * whole, kernels)]
+    return [backend, *seconds, speed_ratio(ratio), judged(ratio, target)]
 
 
 def on_ray(bench: Workbench, runs: int, repeats: int) -> list[str]:
@@ -113,7 +127,7 @@ def once(study: dict[str, Any], backend: str, runs: int) -> tuple[float, float]:
 
 def memory_rows(bench: Workbench) -> list[list[str]]:
     """Peak memory of a fresh process, by the size of the study."""
-    parts = {"truant.sweeps.sweep"} | policy_modules("naive-ucb", "mcar-ucb") | world_modules("mcar")
+    parts = {"truant.lab.sweep"} | policy_modules("naive-ucb", "mcar-ucb") | world_modules("mcar")
     rows = []
     for points, runs in bench.size(((10, 100), (100, 100), (100, 1000)), ((2, 2), (4, 2))):
         peak = bench.measured(peak_mebibytes, parts, code=MEMORY.format(points=points, runs=runs))

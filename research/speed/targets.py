@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from research.markdown import table
+from research.figures import table
 
 REASONS = Path(__file__).with_name("REASONS.md")
 

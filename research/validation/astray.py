@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from research.markdown import table, verdict, yes
+from research.figures import Figure, median, plus_minus, share, table
+from research.markdown import standard_error, verdict, yes
 from research.validation.measures import MOST_STRAIGHT, STRAIGHT, regret, straight
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from truant.lab.result import Simulation
 
 
+CONFIRMED_SHARE = 0.2  # of the runs, to confirm the figures
 WORLDS = {
     "mar": "mar",
     "mar-low": "mar",
@@ -41,7 +44,7 @@ COLUMNS = (
 
 
 def section(bench: Workbench) -> list[str]:
-    runs, horizon = bench.size(300, 6), bench.size(100_000, 2000)
+    runs, horizon = bench.runs(300, 6), bench.size(100_000, 2000)
     rows = []
     for world, assumption in WORLDS.items():
         policies = [f"{assumption}-{index}" for index in ("ucb", "thompson")]
@@ -58,9 +61,24 @@ def section(bench: Workbench) -> list[str]:
 
 
 def row(world: str, result: Simulation, policy: str) -> list[str]:
-    final, share = regret(result, policy), straight(result, policy).mean()
-    median = np.median(final)
-    figures = [f"{x:,.0f}" for x in (final.mean(), final.std(ddof=1), median)]
-    wild = f"{np.mean(final > 10 * median):.1%}"
-    agrees = yes(share <= MOST_STRAIGHT)
-    return [world, f"`{policy}`", *figures, f"{final.max() / median:.1f}", wild, f"{share:.1%}", agrees]
+    final, lines = regret(result, policy), straight(result, policy)
+    typical = np.median(final)
+    return [
+        world,
+        f"`{policy}`",
+        plus_minus(final.mean(), standard_error(final), size=len(final), text=f"{final.mean():,.0f}"),
+        deviation(final),
+        median(final),
+        f"{final.max() / typical:.1f}",
+        share(final > 10 * typical, "{:.1%}"),
+        share(lines, "{:.1%}"),
+        yes(lines.mean() <= MOST_STRAIGHT),
+    ]
+
+
+def deviation(values: npt.NDArray[np.float64]) -> Figure:
+    """The standard deviation; its error follows from the fourth moment."""
+    sd = float(values.std(ddof=1))
+    squares = (values - values.mean()) ** 2
+    error = standard_error(squares) / (2 * sd) if sd > 0 else 0.0
+    return plus_minus(sd, error, size=len(values), text=f"{sd:,.0f}")

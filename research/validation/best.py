@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from research.markdown import plus_minus, standard_error, table
+from research.figures import Figure, mean, share, table
 from research.sources import assumption_modules
 from research.validation.best_arms import ROWS, leaders
+from research.validation.measures import share_with_error
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.1  # of the replications, to confirm the figures
 ARMS = (2, 5, 20)
 SPREADS = (0.0, 0.5, 1.0, 3.0, 10.0)  # of the arms' true means, in standard errors of an estimate
 
 
 def section(bench: Workbench) -> list[str]:
-    replications = bench.size(1000, 10)
+    replications = bench.runs(1000, 10)
     rows = []
     for arms in ARMS:
         for spread in SPREADS:
             found = bench.piece(
-                leaders, assumption_modules("mar"), arms=arms, spread=spread, replications=replications
+                leaders,
+                assumption_modules("mar"),
+                arms=arms,
+                spread=spread,
+                replications=replications,
+                first=bench.first,
             )
             rows.append(row(arms, spread, found))
     return [
@@ -42,17 +47,19 @@ def section(bench: Workbench) -> list[str]:
 
 
 def row(arms: int, spread: float, found: list[dict[str, Any]]) -> list[str]:
-    right = [float(one["right"]) for one in found]
     clear = [one["kind"] == "clear" for one in found]
-    wrong = [float(one["kind"] == "clear" and not one["right"]) for one in found]
-    true = "-" if spread == 0 else plus_minus(float(np.mean(right)), standard_error(right), 3)
     return [
         str(arms),
         f"{spread:g}",
-        f"{np.mean([one['probability'] for one in found]):.3f}",
-        f"{np.mean([one['shrunk'] for one in found]):.3f}",
-        true,
-        f"{np.mean([one['warned'] for one in found]):.1%}",
-        f"{np.mean(clear):.1%}",
-        plus_minus(float(np.mean(wrong)), standard_error(wrong), 3),
+        mean_probability([one["probability"] for one in found]),
+        mean_probability([one["shrunk"] for one in found]),
+        "-" if spread == 0 else share_with_error([one["right"] for one in found]),
+        share([one["warned"] for one in found], "{:.1%}"),
+        share(clear, "{:.1%}"),
+        share_with_error([one["kind"] == "clear" and not one["right"] for one in found]),
     ]
+
+
+def mean_probability(values: list[float]) -> Figure:
+    figure = mean(values)
+    return figure.with_text(f"{figure.value:.3f}")

@@ -13,9 +13,14 @@ ROWS = 200  # of each arm, of which a quarter is missing by mediator level
 SD = 1.0
 
 
-def leaders(arms: int, spread: float, replications: int) -> list[dict[str, float | bool | str]]:
-    """Of each replication: the leader's probability, plain and shrunk, whether it is the best, and the verdict."""
-    return each(_leader, [(arms, spread, seed) for seed in range(replications)])
+def leaders(arms: int, spread: float, replications: int, first: int) -> list[dict[str, float | bool | str]]:
+    """Of each replication: the leader's probability, plain and shrunk, whether it is the best, and the verdict.
+
+    Parameters
+    ----------
+    first : seed of the first replication.
+    """
+    return each(_leader, [(arms, spread, seed) for seed in range(first, first + replications)])
 
 
 def _leader(item: tuple[int, float, int]) -> dict[str, float | bool | str]:

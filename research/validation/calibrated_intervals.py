@@ -9,14 +9,14 @@ import numpy as np
 
 from research.cores import each
 from research.validation.plans import plan_named
-from truant.analysis.by_policy import ByPolicy
-from truant.analysis.calibration import Roots, root_at
-from truant.analysis.estimates import Belief
-from truant.analysis.replay import Neighbourhood, Replays, Target, calibrate
-from truant.analysis.sequences import sequence_root
 from truant.assumptions import Assumption, Estimate
+from truant.collection.by_policy import ByPolicy
+from truant.collection.calibration import Roots, root_at
+from truant.collection.intervals import sequence_root
+from truant.collection.replay import Neighbourhood, Replays, Target, calibrate
 from truant.counts import Counts
 from truant.errors import NotIdentified
+from truant.estimates.beliefs import Belief
 from truant.play.run import play
 from truant.setting import Setting
 

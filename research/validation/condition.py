@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from research.markdown import picture, table, verdict, yes
+import numpy as np
+
+from research.figures import Figure, Note, table
+from research.markdown import picture, verdict, yes
 from research.sources import world_modules
 from research.validation.condition_classes import CLASSES, WORLDS, classed_arms
-from research.validation.errors import EXACT, SIZES, Figures, figures_of
+from research.validation.errors import EXACT, SIZES, Figures, figures_of, pooled_figure
 from research.validation.pictures import error_panels, save
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.3  # of the arms, and of the samples of each, to confirm the figures
 BOUND = "Cramér-Rao bound"
 WELL = "below 20"  # where the Cramér-Rao bound can be met at the largest size
 
@@ -26,7 +30,7 @@ def section(bench: Workbench) -> list[str]:
                 row, agrees = mnar_row(name, label, estimator, figures)
                 rows.append(row)
                 answers += [agrees] if agrees else []
-            rows.append([f"`{name}`", label, BOUND, *(f"{error:.4f}" for error in bound(figures)), "-", "-"])
+            rows.append(bound_row(name, label, figures))
         if name == "mnar":
             chart(bench, found)
     sizes = [f"n = {n:,}" for n in SIZES]
@@ -49,16 +53,34 @@ def section(bench: Workbench) -> list[str]:
 
 def mnar_figures(bench: Workbench, name: str) -> dict[str, list[Figures]]:
     """By class of condition number, figures for each size."""
-    arms, replications = bench.size(24, 1), bench.size(40 if name == "mnar" else 25, 3)
-    chosen = bench.piece(classed_arms, world_modules(name), world=name, wanted=arms)
+    arms, replications = bench.runs(24, 1), bench.runs(40 if name == "mnar" else 25, 3)
+    chosen = bench.piece(classed_arms, world_modules(name), world=name, wanted=arms, first=bench.first)
     return {label: [figures_of(bench, chosen[label], n, replications) for n in SIZES] for label in CLASSES}
 
 
 def mnar_row(name: str, label: str, estimator: str, figures: list[Figures]) -> tuple[list[str], str]:
-    errors = [figure[estimator]["rmse"] for figure in figures]
-    bias = f"{figures[-1][estimator]['bias']:.4f}"
+    pooled = [(n, figure[estimator]) for n, figure in zip(SIZES, figures, strict=True)]
+    cells = [figure_or_note(one, "rmse", is_steady(label, estimator, n)) for n, one in pooled]
+    cells.append(figure_or_note(pooled[-1][1], "bias", is_steady(label, estimator, SIZES[-1])))
     agrees = yes(as_good_as_possible(label, figures)) if estimator == "likelihood" else ""
-    return [f"`{name}`", label, estimator, *(f"{error:.4f}" for error in errors), bias, agrees or "-"], agrees
+    return [f"`{name}`", label, estimator, *cells, agrees or "-"], agrees
+
+
+def bound_row(name: str, label: str, figures: list[Figures]) -> list[str]:
+    has_mean = CLASSES[label] < np.inf  # else the squares of the arms' bounds have no finite mean
+    cells = [figure_or_note(figure["likelihood"], "least", has_mean) for figure in figures]
+    return [f"`{name}`", label, BOUND, *cells, "-", "-"]
+
+
+def is_steady(label: str, estimator: str, n: int) -> bool:
+    """Whether the error has a standard error; that of the inverse has none where its matrix may be nearly singular."""
+    return not estimator.startswith("linear") or (label == WELL and n == SIZES[-1])
+
+
+def figure_or_note(pooled: dict[str, Any], key: str, steady: bool) -> Figure | Note:
+    """One of the pooled errors; a note where it has no standard error."""
+    figure = pooled_figure(pooled, key)
+    return figure if steady else Note(figure)
 
 
 def as_good_as_possible(label: str, figures: list[Figures]) -> bool:

@@ -17,10 +17,10 @@ def class_of(condition_number: float) -> str:
     return next(name for name, end in CLASSES.items() if condition_number < end or end == np.inf)
 
 
-def classed_arms(world: str, wanted: int) -> dict[str, list[Arm]]:
-    """The first arms of each class of condition number, over instances 0, 1, 2 ..."""
+def classed_arms(world: str, wanted: int, first: int) -> dict[str, list[Arm]]:
+    """The first arms of each class of condition number, over instances first, first + 1 ..."""
     found: dict[str, list[Arm]] = {label: [] for label in CLASSES}
-    seed = 0
+    seed = first
     while any(len(arms) < wanted for arms in found.values()):
         numbers = make(world, seed=seed).setting.condition_numbers
         assert numbers is not None

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from research.markdown import standard_error, table, verdict, yes
+from research.figures import Figure, share, table
+from research.markdown import verdict, yes
 from research.sources import assumption_modules, world_modules
 from research.validation.intervals import fixed_samples
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.5  # of the replications, to confirm the figures
 BAND = (0.92, 0.98)  # at most .03 from the nominal .95
 SIZES = (200, 1000, 10_000)
 # a well and a badly identified world for each assumption
@@ -27,7 +29,7 @@ FIXED = {
 
 
 def section(bench: Workbench) -> list[str]:
-    replications = bench.size(2000, 20)
+    replications = bench.runs(2000, 20)
     rows = []
     for name, worlds in FIXED.items():
         for world in worlds:
@@ -44,7 +46,7 @@ def section(bench: Workbench) -> list[str]:
     ]
 
 
-def cell(bench: Workbench, name: str, world: str, pulls: int, replications: int) -> tuple[str, bool]:
+def cell(bench: Workbench, name: str, world: str, pulls: int, replications: int) -> tuple[Figure, bool]:
     outcomes = bench.piece(
         fixed_samples,
         assumption_modules(name) | world_modules(world),
@@ -52,11 +54,12 @@ def cell(bench: Workbench, name: str, world: str, pulls: int, replications: int)
         world=world,
         pulls=pulls,
         replications=replications,
+        first=bench.first,
     )
     held = [outcome for outcome in outcomes if outcome is not None]
     refused = replications - len(held)
-    share, error = float(np.mean(held)), standard_error(held)
-    return f"{share:.3f}" + (f" ({refused} refused)" if refused else ""), nominal(share, error)
+    covered = share(held, f"{{:.3f}} ({refused} refused)" if refused else "{:.3f}")
+    return covered, nominal(covered.value, covered.error)
 
 
 def nominal(share: float, error: float) -> bool:

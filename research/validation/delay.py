@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from research.markdown import plus_minus, standard_error, table, verdict, yes
+from research.figures import mean, table
+from research.markdown import standard_error, verdict, yes
 from research.validation import which
 from research.validation.measures import ERRORS, regret
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from research.workbench import Workbench
     from truant.lab.result import Simulation
 
-
+CONFIRMED_SHARE = 0.1  # of the runs, to confirm the figures
 DELAYS = (0, 100, 1000)
 
 
@@ -49,7 +48,7 @@ def section(bench: Workbench) -> list[str]:
     columns += ["D x mean gap", "D x sum of gaps", "agrees"]
     return [
         "## Late outcomes",
-        f"Mean regret ± standard error, {bench.size(100, 4)} runs, if every outcome (and its mediator) "
+        f"Mean regret ± standard error, {bench.runs(100, 4)} runs, if every outcome (and its mediator) "
         "becomes known D rounds after its pull. Until the first outcome is known, no policy can distinguish "
         "the arms, so on average over the order of arms the regret is at least D times the mean gap (the "
         "gap of an arm is the best mean minus its mean). Joulani, György and Szepesvári (2013) show for UCB "
@@ -67,7 +66,7 @@ def delay_of(bench: Workbench, delay: int) -> int:
 
 def by_delay(bench: Workbench, case: Case) -> list[Simulation]:
     """A simulation for each delay; all have the same instances and pulls."""
-    runs, horizon = bench.size(100, 4), bench.size(case.horizon, 2000)
+    runs, horizon = bench.runs(100, 4), bench.size(case.horizon, 2000)
     delays = [delay_of(bench, delay) for delay in DELAYS]
     return [bench.simulated(case.world, case.policies, horizon, runs, delay) for delay in delays]
 
@@ -81,9 +80,7 @@ def row(case: Case, policy: str, found: list[Simulation]) -> list[str]:
     for delay, result in zip(delays, found, strict=True):
         beyond = regret(result, policy) - before - delay * gaps.sum(axis=1)
         within.append(not delay or beyond.mean() <= ERRORS * standard_error(beyond))
-    figures = [
-        plus_minus(float(final.mean()), standard_error(final), 0)
-        for final in (regret(r, policy) for r in found)
-    ]
-    promised = [f"{delays[-1] * float(np.mean(part)):,.0f}" for part in (gaps, gaps.sum(axis=1))]
+    figures = [mean(regret(result, policy), 0) for result in found]
+    bounds = (delays[-1] * gaps.mean(axis=1), delays[-1] * gaps.sum(axis=1))
+    promised = [mean(bound, text=f"{bound.mean():,.0f}") for bound in bounds]
     return [case.world, f"`{policy}`", f"{latest.horizon:,}", *figures, *promised, yes(all(within))]

@@ -9,8 +9,8 @@ import numpy as np
 from research.cores import each
 from research.validation.complete_data import Complete, complete
 from truant.analysis import Analysis, analyze_counts
-from truant.analysis.uncut import Uncut
 from truant.counts import Counts
+from truant.estimates.clusters import Uncut
 from truant.setting import FloatArray, IntArray, Setting
 
 ASSUMPTIONS = ("mcar", "mar", "mnar")
@@ -39,9 +39,14 @@ def chance_observed(data: Complete, mechanism: str) -> FloatArray:
     return 1 - np.where(best, 0.1 + 0.65 * cause, 0.25 + 0.1 * cause)
 
 
-def replications(name: str, mechanism: str, number: int) -> list[dict[str, Any]]:
-    """What becomes of each resample of the table."""
-    return each(_replication, [(name, mechanism, seed) for seed in range(number)])
+def replications(name: str, mechanism: str, number: int, first: int) -> list[dict[str, Any]]:
+    """What becomes of each resample of the table.
+
+    Parameters
+    ----------
+    first : seed of the first resample.
+    """
+    return each(_replication, [(name, mechanism, seed) for seed in range(first, first + number)])
 
 
 def _replication(item: tuple[str, str, int]) -> dict[str, Any]:

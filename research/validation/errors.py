@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from research.markdown import table, verdict, yes
+from research.figures import Figure, plus_minus, table
+from research.markdown import verdict, yes
 from research.sources import assumption_modules, world_modules
 from research.validation.estimators import assumptions_of
 from research.validation.instances import world_named
@@ -13,6 +14,7 @@ from research.validation.samples import Arm, errors_of_arms, pooled_errors
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.3  # of the arms, and of the samples of each, to confirm the figures
 SIZES = (200, 1000, 10_000)
 WORLDS = ("mcar:gamma=0.5", "mar-low", "confounded", "mediator-mar")
 EXACT = 0.1  # how far a large sample's error may be from the asymptotic one, as a share
@@ -21,11 +23,11 @@ Figures = dict[str, dict[str, Any]]  # by estimator
 
 
 def section(bench: Workbench) -> list[str]:
-    arms, replications = bench.size(100, 4), bench.size(100, 5)
+    arms, replications = bench.runs(100, 4), bench.runs(100, 5)
     rows, answers = [], []
     for world in WORLDS:
         n = world_named(world, 0).setting.arms
-        chosen = [(world, seed, seed % n) for seed in range(arms)]
+        chosen = [(world, seed, seed % n) for seed in range(bench.first, bench.first + arms)]
         figures = [figures_of(bench, chosen, pulls, replications) for pulls in SIZES]
         for estimator in figures[0]:
             cells, agrees = row(estimator, figures, arms * replications)
@@ -57,10 +59,17 @@ def row(estimator: str, figures: list[Figures], wanted: int) -> tuple[list[str],
     least, agrees = large["least"], ""
     if least is not None:
         agrees = yes(abs(large["rmse"] / least - 1) <= EXACT)
-    promised = "-" if least is None else f"{least:.4f}"
-    return [estimator, *cells, f"{large['bias']:.4f}", promised, agrees or "-"], agrees
+    promised = "-" if least is None else pooled_figure(large, "least")
+    return [estimator, *cells, pooled_figure(large, "bias"), promised, agrees or "-"], agrees
 
 
-def error_cell(figure: dict[str, Any], wanted: int) -> str:
+def error_cell(figure: dict[str, Any], wanted: int) -> Figure:
     refused = 1 - figure["estimates"] / wanted
-    return f"{figure['rmse']:.4f}" + (f" ({refused:.1%} refused)" if refused else "")
+    error = pooled_figure(figure, "rmse")
+    return error.with_text(f"{error} ({refused:.1%} refused)") if refused else error
+
+
+def pooled_figure(figure: dict[str, Any], key: str) -> Figure:
+    """One of the pooled errors, in 6 digits: so the least one of equal arms is the same for any number of them."""
+    value = float(f"{figure[key]:.6g}")
+    return plus_minus(value, figure[f"{key}_error"], size=figure["arms"], text=f"{value:.4f}")

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from research import SEED
-from research.markdown import plus_minus, standard_error, table, verdict, yes
+from research.figures import Note, plus_minus, table
+from research.markdown import verdict, yes
 from research.sources import policy_modules, world_modules
+from research.validation.clustered import Groups, clustered_median, clustered_percentage, clustered_share
 from research.validation.follow_up_intervals import chosen_follow_ups, fixed_follow_ups
+from research.validation.measures import share_with_error
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.1  # of the instances and runs, to confirm the figures
 BAND = (0.93, 0.97)
 ERRORS = 3.0  # standard errors that the band allows for
 ANSWERS = (20, 50, 200)
@@ -35,7 +38,7 @@ Arms = Sequence[Sequence[Any]]  # the answers of each arm, by replication
 
 
 def section(bench: Workbench) -> list[str]:
-    replications, runs = bench.size(150, 4), bench.size(60, 3)
+    replications, runs = bench.runs(150, 4), bench.runs(60, 3)
     fixed = [
         row
         for world in PLAIN | SKEWED
@@ -57,14 +60,8 @@ def section(bench: Workbench) -> list[str]:
         f"{verdict([row[-1] for row in fixed], 'rows')}",
         table(
             (
-                "world",
-                "missing by",
-                "rows per arm",
-                "answers",
-                "all",
-                "without a warning",
-                "warned",
-                "agrees",
+                *("world", "missing by", "rows per arm", "answers"),
+                *("all", "without a warning", "warned", "agrees"),
             ),
             fixed,
         ),
@@ -117,9 +114,10 @@ def failing_rows(bench: Workbench, world: str, rows: int, replications: int) -> 
         found = fixed(bench, world, rows, answers, SUCCESS, replications)
         ignorable = [[(warned, held) for warned, _, held in arms] for arms in found]
         cells, agrees = coverages(ignorable, world in SKEWED)
-        worst, error = share([[held for _, held, _ in arms] for arms in found])
-        agrees = agrees and worst >= BAND[0] - ERRORS * error
-        out.append([world, f"{answers}", *cells, plus_minus(worst, error, 3), yes(agrees)])
+        worst = [[held for _, held, _ in arms] for arms in found]
+        lowest, error = clustered_share(worst)
+        agrees = agrees and lowest >= BAND[0] - ERRORS * error
+        out.append([world, f"{answers}", *cells, words(worst), yes(agrees)])
     return out
 
 
@@ -135,6 +133,7 @@ def fixed(
         answers=answers,
         success=success,
         replications=replications,
+        first=bench.first,
     )
     return found
 
@@ -143,42 +142,34 @@ def coverages(found: Sequence[Arms], skewed: bool) -> tuple[list[str], bool]:
     """Coverage of all intervals and of those without a warning, the share of warnings; whether they are in the band."""
     everywhere = [[held for _, held in arms] for arms in found]
     unwarned = [[held for warned, held in arms if not warned] for arms in found]
-    warned = np.mean([warned for arms in found for warned, _ in arms])
-    cells = [words(everywhere), words(unwarned), f"{warned:.1%}"]
-    return cells, in_band(unwarned if skewed else everywhere)
+    warned = clustered_percentage([[warned for warned, _ in arms] for arms in found])
+    return [words(everywhere), words(unwarned), warned], in_band(unwarned if skewed else everywhere)
 
 
-def share(held: Sequence[Sequence[bool | None]]) -> tuple[float, float]:
-    """Share of the intervals that hold the truth, and its standard error over instances."""
-    known = [[one for one in arms if one is not None] for arms in held]
-    sizes = np.array([len(arms) for arms in known], np.float64)
-    sums = np.array([sum(arms) for arms in known], np.float64)
-    mean = sums.sum() / max(sizes.sum(), 1.0)
-    return float(mean), float(standard_error(sums - mean * sizes) / max(sizes.mean(), 1e-12))
-
-
-def words(held: Sequence[Sequence[bool | None]]) -> str:
+def words(held: Groups) -> str:
     """A coverage with its error."""
-    return plus_minus(*share(held), 3) if _number(held) >= FEW else "-"
+    if not _number(held):
+        return "-"
+    return plus_minus(*clustered_share(held), 3, len(held))
 
 
-def in_band(held: Sequence[Sequence[bool | None]]) -> bool:
+def in_band(held: Groups) -> bool:
     """Whether a coverage is in the band, up to some standard errors; too few are not judged."""
     if _number(held) < FEW:
         return True
-    mean, error = share(held)
+    mean, error = clustered_share(held)
     edge = BAND[1] * (1 - BAND[1]) / _number(held)  # where all hold, they do not say how uncertain that is
     error = max(error, float(np.sqrt(edge)))
     return BAND[0] - ERRORS * error <= mean <= BAND[1] + ERRORS * error
 
 
-def _number(held: Sequence[Sequence[bool | None]]) -> int:
+def _number(held: Groups) -> int:
     return sum(one is not None for arms in held for one in arms)
 
 
 def chosen_rows(bench: Workbench, world: str, horizon: int, runs: int) -> list[list[str]]:
     """Best and other arms at the end of runs."""
-    found = bench.piece(
+    ends = bench.piece(
         chosen_follow_ups,
         policy_modules(POLICY) | world_modules(world),
         world=world,
@@ -186,26 +177,31 @@ def chosen_rows(bench: Workbench, world: str, horizon: int, runs: int) -> list[l
         horizon=bench.size(horizon, horizon // 10),
         runs=runs,
         cost=COST,
-        seed=SEED,
+        seed=bench.seed,
     )
     rows = []
-    for which, name in (("best", "best"), ("others", "others")):
-        arms = [[arm for arm in run[which] if arm is not None] for run in found]
-        refused = sum(arm is None for run in found for arm in run[which])
+    for which in ("best", "others"):
+        arms = [[arm for arm in run[which] if arm is not None] for run in ends]
+        refused = sum(arm is None for run in ends for arm in run[which])
         plain, calibrated = ([[arm[k] for arm in run] for run in arms] for k in (0, 1))
-        widths = [arm[2] for run in arms for arm in run if arm[2] is not None]
+        widths = [[arm[2] for arm in run if arm[2] is not None] for run in arms]
         without = sum(arm[1] is None for run in arms for arm in run)
         rows.append(
             [
                 *((world, f"{horizon:,}") if which == "best" else ("", "")),
-                name,
-                f"{np.median([arm[3] for run in arms for arm in run]):.0f}",
-                words(plain),
-                words(calibrated),
-                f"{np.median(widths):.2f}" if widths else "-",
-                f"{np.mean(np.array(widths) > WIDE):.1%}" if widths else "-",
+                which,
+                Note(f"{np.median([arm[3] for run in arms for arm in run]):.0f}"),
+                *(one_each(held) if which == "best" else words(held) for held in (plain, calibrated)),
+                clustered_median(widths, "{:.2f}") if any(widths) else "-",
+                clustered_percentage([[one > WIDE for one in run] for run in widths]) if any(widths) else "-",
                 f"{refused} + {without}",
                 yes(in_band(calibrated)),
             ]
         )
     return rows
+
+
+def one_each(held: Groups) -> str:
+    """A coverage of the best arm, which is at most one interval in each run."""
+    known = [one for arms in held for one in arms if one is not None]
+    return share_with_error(known) if known else "-"

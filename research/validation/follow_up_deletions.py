@@ -10,8 +10,8 @@ import numpy.typing as npt
 from research.cores import each
 from research.validation.complete_data import Complete, complete
 from truant.analysis import Analysis, analyze_counts
-from truant.analysis.uncut import Uncut
 from truant.counts import Counts
+from truant.estimates.clusters import Uncut
 from truant.setting import FloatArray, IntArray, Setting
 
 ASSUMPTIONS = ("mcar", "mar", "mnar")
@@ -38,9 +38,21 @@ def chance_observed(data: Complete) -> FloatArray:
     return np.where(hidden, HIDDEN, SEEN)
 
 
-def given_back(name: str, numbers: list[int], replications: int) -> list[dict[str, Any]]:
-    """Of each resample of the table: what is found with so many follow-ups of each arm; the first number is 0."""
-    return each(_replication, [(name, tuple(numbers), seed) for seed in range(replications)])
+def given_back(name: str, numbers: list[int], replications: int, first: int) -> list[dict[str, Any]]:
+    """Of each resample of the table: what is found with so many follow-ups of each arm; the first number is 0.
+
+    Parameters
+    ----------
+    first : seed of the first resample.
+    """
+    return each(_replication, [(name, tuple(numbers), seed) for seed in range(first, first + replications)])
+
+
+def follow_ups_per_arm(name: str, number: int) -> float:
+    """How many follow-ups an arm has on average, if so many are asked for and as many are missing as expected."""
+    data = complete(name)
+    missing = np.bincount(data.arms, 1 - chance_observed(data))
+    return float(np.minimum(missing, number).mean())
 
 
 def _replication(item: tuple[str, tuple[int, ...], int]) -> dict[str, Any]:
@@ -117,10 +129,4 @@ def _judged(analysis: Analysis, data: Complete) -> dict[str, Any]:
         }
         for answer in verdict.answers
     }
-    asked = int(sum(arm.follow_ups for arm in analysis.arms))
-    return {
-        "answers": answers,
-        "kind": verdict.kind,
-        "right": verdict.arm == best,
-        "follow_ups": asked,
-    }
+    return {"answers": answers, "kind": verdict.kind, "right": verdict.arm == best}

@@ -9,8 +9,8 @@ import numpy as np
 from research.cores import each
 from research.validation.instances import world_named
 from research.validation.plans import plan_named
-from truant.analysis.run_intervals import run_intervals
 from truant.assumptions.follow_up import FAILURES, FollowUp
+from truant.collection.by_policy import run_intervals
 from truant.counts import Counts
 from truant.errors import NotIdentified
 from truant.play.run import play
@@ -22,14 +22,14 @@ WARNINGS = {"skewed", "thin-cell", "no-interval"}  # that say of an interval tha
 
 
 def fixed_follow_ups(
-    world: str, rows: int, answers: int, success: float, replications: int
+    world: str, rows: int, answers: int, success: float, replications: int, first: int
 ) -> list[list[list[Any]]]:
     """Of each replication and arm: whether it is warned, and whether the interval holds, by what is said of failures.
 
     Each replication is a new instance with `rows` rows of each arm. So many random missing outcomes of each arm are
-    followed up that `answers` answers are expected, if that many are missing.
+    followed up that `answers` answers are expected, if that many are missing. `first` is the seed of the first one.
     """
-    items = [(world, rows, answers, success, seed) for seed in range(replications)]
+    items = [(world, rows, answers, success, seed) for seed in range(first, first + replications)]
     return each(_fixed, items)
 
 

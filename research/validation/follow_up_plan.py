@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from research.cores import each
-from research.markdown import table, verdict, yes
+from research.figures import mean, median, share, table
+from research.markdown import verdict, yes
 from research.validation.follow_up_tables import APART, MISSING, planned_and_followed
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.15  # of the tables, to confirm the figures
 ARMS = (2, 3, 4)
 OUTCOMES = ("real", "skewed", "0/1")
 ROWS = 400  # of each arm
@@ -27,37 +29,39 @@ PROMISED = ("mar", "shifted")
 
 
 def section(bench: Workbench) -> list[str]:
-    tables = bench.size(54, 3)
+    tables = len(ARMS) * bench.runs(18, 1)  # of each outcome, as many for each number of arms
     rows, judged = [], []
     for reason, words in REASONS.items():
-        found = []
+        plans = []
         for outcome in OUTCOMES:
-            found += bench.piece(
+            plans += bench.piece(
                 results,
                 {"truant.assumptions.follow_up"},
                 reason=reason,
                 outcome=outcome,
                 rows=ROWS,
                 tables=tables,
+                first=bench.first,
             )
         for kind in ("reached", "not-reached"):
-            own = [one for one in found if one["kind"] == kind]
+            own = [one for one in plans if one["kind"] == kind]
             if not own:
                 continue
-            clear = float(np.mean([one["clear"] for one in own]))
-            stated = np.mean([_stated(one, reason) for one in own])
-            error = float(np.sqrt(stated * (1 - stated) / len(own)))
-            agrees = clear >= stated - 3 * error
+            clear = [one["clear"] for one in own]
+            stated = [_stated(one, reason) for one in own]
+            error = float(np.sqrt(np.mean(stated) * (1 - np.mean(stated)) / len(own)))
+            agrees = np.mean(clear) >= np.mean(stated) - 3 * error
+            wrong = [one["wrong"] for one in own]
             judged += [yes(bool(agrees))] if reason in PROMISED else []
             rows.append(
                 [
                     words,
                     {"reached": "80% within reach", "not-reached": "not within reach"}[kind],
-                    f"{len(own)}",
-                    f"{np.median([one['follow_ups'] / one['missing'] for one in own]):.0%}",
-                    f"{stated:.2f}",
-                    f"{clear:.2f} ± {error:.2f}",
-                    f"{sum(one['wrong'] for one in own)}",
+                    share([one["kind"] == kind for one in plans], f"{len(own)}"),
+                    median([one["follow_ups"] / one["missing"] for one in own], "{:.0%}"),
+                    mean(stated, text=f"{np.mean(stated):.2f}"),
+                    share(clear, f"{{:.2f}} ± {error:.2f}"),
+                    share(wrong, f"{sum(wrong)}"),
                     yes(bool(agrees)) if reason in PROMISED else "",
                 ]
             )
@@ -96,9 +100,15 @@ def _stated(one: dict[str, Any], reason: str) -> float:
     return {"mar": alike, "shifted": differ}.get(reason, min(alike, differ))
 
 
-def results(reason: str, outcome: str, rows: int, tables: int) -> list[dict[str, Any]]:
-    """Each table from its plan to the answer; those that need no plan are left out."""
-    items = [(reason, outcome, ARMS[seed % len(ARMS)], rows, seed) for seed in range(tables)]
+def results(reason: str, outcome: str, rows: int, tables: int, first: int) -> list[dict[str, Any]]:
+    """Each table from its plan to the answer; those that need no plan are left out.
+
+    Parameters
+    ----------
+    first : seed of the first table.
+    """
+    seeds = range(first, first + tables)
+    items = [(reason, outcome, ARMS[seed % len(ARMS)], rows, seed) for seed in seeds]
     return [
         found
         for found in each(planned_and_followed, items)

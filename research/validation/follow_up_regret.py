@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from research import SEED
-from research.markdown import plus_minus, standard_error, table, verdict, yes
+from research.figures import Figure, mean, median, plus_minus, share, table
+from research.markdown import standard_error, verdict, yes
 from research.sources import policy_modules, world_modules
 from research.validation.follow_up_runs import Runs, Terms, as_runs, follow_up_runs
 from research.validation.measures import (
@@ -26,6 +26,8 @@ from research.validation.zoo import UNKIND
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.04  # of the runs, to confirm the figures
+RESAMPLES = 200  # of a bootstrap
 VALUE, THRESHOLD, THOMPSON = "follow-up-ucb", "follow-up-ucb:follow_up=threshold", "follow-up-thompson"
 FOLLOWING = (VALUE, THRESHOLD, THOMPSON)
 ORACLE = "oracle-ucb"
@@ -103,6 +105,7 @@ def section(bench: Workbench) -> list[str]:
                 *("wild", "within limits"),
             ),
             otherwise,
+            title=f"{TRIED_IN}, circumstances",  # begins with the world: its rows share instances
         ),
         "### Unkind worlds",
         f"{unkind_horizon:,} rounds, {unkind_runs} runs; a follow-up costs {OF_SPREAD.cost:g} of the spread "
@@ -126,12 +129,12 @@ def section(bench: Workbench) -> list[str]:
 
 def sizes(bench: Workbench) -> tuple[int, int]:
     """Runs and rounds."""
-    return bench.size(400, 4), bench.size(100_000, 2000)
+    return bench.runs(400, 4), bench.size(100_000, 2000)
 
 
 def unkind_sizes(bench: Workbench) -> tuple[int, int]:
     """Runs and rounds in the unkind worlds."""
-    return bench.size(400, 4), bench.size(50_000, 1000)
+    return bench.runs(400, 4), bench.size(50_000, 1000)
 
 
 def played(
@@ -146,7 +149,7 @@ def played(
         policy=policy,
         horizon=horizon,
         runs=runs,
-        seed=SEED,
+        seed=bench.seed,
         terms=None if terms is None else list(terms),
     )
     return Found(policy, terms, as_runs(rows))
@@ -180,23 +183,55 @@ def row(world: str, one: Found, found: Sequence[Found]) -> list[str]:
         f"`{one.policy}`",
         f"{one.terms.cost:g}" if one.terms else "-",
         *costs(one.runs),
-        f"{one.runs.regret.mean():,.0f}",
-        f"{one.runs.follow_ups.mean():,.0f}" if one.terms else "-",
-        "1" if one.policy == NAIVE else plus_minus(*ratio(one.runs.total, naive.total)),
-        "1" if one.policy == ORACLE else plus_minus(*ratio(one.runs.total, oracle.total)),
-        f"{wild(one.runs).sum()}",
+        rounded(one.runs.regret),
+        rounded(one.runs.follow_ups) if one.terms else "-",
+        "1" if one.policy == NAIVE else ratio_of(one.runs.total, naive.total),
+        "1" if one.policy == ORACLE else ratio_of(one.runs.total, oracle.total),
+        count(wild(one.runs)),
         agrees,
     ]
 
 
 def costs(runs: Runs) -> list[str]:
     """Total cost: mean with its standard error, median, 90% quantile."""
-    total = runs.total
-    return [
-        plus_minus(total.mean(), standard_error(total), 0),
-        f"{np.median(total):,.0f}",
-        f"{np.quantile(total, 0.9):,.0f}",
-    ]
+    return [mean(runs.total, 0), median(runs.total), upper_decile(runs.total)]
+
+
+def rounded(values: Any) -> Figure:
+    """A mean in a table, without its standard error."""
+    return mean(values, text=f"{values.mean():,.0f}")
+
+
+def ratio_of(values: Any, others: Any) -> Figure:
+    """The ratio of two means in the same runs."""
+    return plus_minus(*ratio(values, others), size=len(values))
+
+
+def count(which: Any) -> Figure:
+    """How many runs have a property; their share is the figure."""
+    return share(which, f"{which.sum()}")
+
+
+def upper_decile(values: Any) -> Figure:
+    """The 90% quantile, with the standard error that order statistics imply; with few runs, of an exponential tail."""
+    ordered, number = np.sort(values), len(values)
+    value = float(np.quantile(values, 0.9, method="median_unbiased"))
+    half = 1.96 * np.sqrt(number * 0.9 * 0.1)  # half the width of the 95% interval, in ranks
+    low, high = (round(0.9 * number + s * half) for s in (-1, 1))
+    if high < number:
+        error = (ordered[high] - ordered[low]) / (2 * 1.96)
+    else:
+        upper = ordered[number // 2 :]
+        error = np.sqrt(0.9 / (0.1 * number)) * (upper.mean() - upper[0])
+    return plus_minus(value, float(error), size=number, text=f"{value:,.0f}")
+
+
+def ratio_of_medians(values: Any, others: Any) -> Figure:
+    """The ratio of two medians in the same runs, with its standard error by a bootstrap."""
+    again = np.random.default_rng(1).integers(len(values), size=(RESAMPLES, len(values)))
+    ratios = np.median(values[again], axis=1) / np.median(others[again], axis=1)
+    value = float(np.median(values) / np.median(others))
+    return plus_minus(value, float(ratios.std()), size=len(values), text=f"{value:.2f}")
 
 
 def wild(runs: Runs) -> Any:
@@ -220,14 +255,13 @@ def pair_row(world: str, cost: float, found: Sequence[Found]) -> list[str]:
     """The value of information beside the simple rule."""
     ours, simple = named(found, VALUE, cost), named(found, THRESHOLD, cost)
     difference = ours.total - simple.total
-    mean, error = float(difference.mean()), standard_error(difference)
     return [
         world,
         f"{cost:g}",
-        plus_minus(mean, error, 1),
-        f"{np.median(ours.total) / np.median(simple.total):.2f}",
+        mean(difference, 1),
+        ratio_of_medians(ours.total, simple.total),
         f"{ours.follow_ups.mean():,.0f} / {simple.follow_ups.mean():,.0f}",
-        yes(mean <= 2 * error),
+        yes(difference.mean() <= 2 * standard_error(difference)),
     ]
 
 
@@ -247,10 +281,10 @@ def otherwise_rows(bench: Workbench) -> list[list[str]]:
                     words,
                     f"`{policy}`",
                     *costs(runs),
-                    f"{runs.regret.mean():,.0f}",
-                    f"{runs.follow_ups.mean():,.0f}",
+                    rounded(runs.regret),
+                    rounded(runs.follow_ups),
                     f"{runs.follow_ups.max():,.0f}",
-                    f"{wild(runs).sum()}",
+                    count(wild(runs)),
                     yes(within),
                 ]
             )
@@ -260,6 +294,12 @@ def otherwise_rows(bench: Workbench) -> list[list[str]]:
 def straight(runs: Runs) -> Any:
     """Which runs stay with a bad arm."""
     return (runs.regret - runs.first_half > LINEAR * runs.first_half) & (runs.best_share < 0.5)
+
+
+def growth(runs: Runs) -> Figure:
+    """Regret of the second half of the rounds over that of the first."""
+    second, error = ratio(runs.regret - runs.first_half, runs.first_half)
+    return plus_minus(second, error, size=len(runs.regret), text=f"{second:.2f}")
 
 
 def unkind_rows(bench: Workbench, world: str, assumption: str) -> list[list[str]]:
@@ -281,12 +321,12 @@ def unkind_rows(bench: Workbench, world: str, assumption: str) -> list[list[str]
                 world,
                 f"`{one.policy}`",
                 *costs(runs)[:2],
-                f"{runs.regret.mean():,.0f}",
-                f"{runs.follow_ups.mean():,.0f}" if one.terms else "-",
-                "1" if one is naive else plus_minus(*ratio(runs.total, naive.runs.total)),
-                "1" if one is oracle else plus_minus(*ratio(runs.total, oracle.runs.total)),
-                f"{(runs.regret.sum() / runs.first_half.sum() - 1):.2f}",
-                f"{straight(runs).sum()} of {len(runs.regret)}",
+                rounded(runs.regret),
+                rounded(runs.follow_ups) if one.terms else "-",
+                "1" if one is naive else ratio_of(runs.total, naive.runs.total),
+                "1" if one is oracle else ratio_of(runs.total, oracle.runs.total),
+                growth(runs),
+                share(straight(runs), f"{straight(runs).sum()} of {len(runs.regret)}"),
                 yes(within) if one.terms else "-",
             ]
         )

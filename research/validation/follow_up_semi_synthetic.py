@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from research.markdown import plus_minus, standard_error, table, verdict, yes
+from research.figures import Figure, mean, share, table
+from research.markdown import standard_error, verdict, yes
 from research.sources import assumption_modules
-from research.validation.complete_data import NAMES, complete
+from research.validation.complete_data import NAMES
 from research.validation.coverage import BAND
 from research.validation.follow_up_deletions import (
     ASSUMPTIONS,
@@ -17,12 +18,14 @@ from research.validation.follow_up_deletions import (
     HIDDEN,
     NOTHING,
     SEEN,
+    follow_ups_per_arm,
     given_back,
 )
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.15  # of the resamples, to confirm the figures
 GIVEN_BACK = (50, 100, 200)  # of each arm, if so many are missing
 WRONG = 0.05  # share of tables in which `follow-up` may be clear about a wrong arm
 ERRORS = 3.0
@@ -31,7 +34,7 @@ Found = Sequence[dict[str, Any]]  # of each table, by the number that was given 
 
 
 def section(bench: Workbench) -> list[str]:
-    replications = bench.size(80, 6)
+    replications = bench.runs(80, 6)
     rows, verdicts = [], []
     for name in NAMES:
         found = bench.piece(
@@ -40,6 +43,7 @@ def section(bench: Workbench) -> list[str]:
             name=name,
             numbers=[NOTHING, *GIVEN_BACK],
             replications=replications,
+            first=bench.first,
         )
         rows += [
             row(name, assumption, number, found)
@@ -82,24 +86,23 @@ def section(bench: Workbench) -> list[str]:
 
 def row(name: str, assumption: str, number: int, found: Found) -> list[str]:
     """One assumption, with so many outcomes given back."""
-    words = [name, numbers(name, number, found), f"`{assumption}`"]
+    words = [name, numbers(name, number), f"`{assumption}`"]
     all_answers = [one[str(number)]["answers"].get(assumption) for one in found]
     answers = [answer for answer in all_answers if answer is not None]
     if not answers:
         return [*words, "-", "-", "-", "-", "-"]
     clear, right = (np.array([answer[key] for answer in answers]) for key in ("clear", "right"))
-    held = np.array([np.mean(answer["held"]) for answer in answers])
-    coverage = float(held.mean()), standard_error(held)
+    coverage = mean([np.mean(answer["held"]) for answer in answers], 3)
     agrees = "-"
     if assumption == FOLLOW_UP:
         intervals = sum(len(answer["held"]) for answer in answers)
-        agrees = yes(near_nominal(*coverage, intervals) and rare(clear & ~right))
+        agrees = yes(near_nominal(coverage.value, coverage.error, intervals) and rare(clear & ~right))
     return [
         *words,
         shown(clear & right),
         shown(clear & ~right),
-        f"{np.mean([answer['contradicted'] for answer in answers]):.0%}",
-        plus_minus(*coverage, 3),
+        share([answer["contradicted"] for answer in answers], "{:.0%}"),
+        coverage,
         agrees,
     ]
 
@@ -111,21 +114,21 @@ def verdict_row(name: str, number: int, found: Found) -> list[str]:
     agrees = "-" if number == NOTHING else yes(rare(clear & ~right))
     return [
         name,
-        numbers(name, number, found),
+        numbers(name, number),
         *map(shown, (clear & right, clear & ~right, ~clear)),
         agrees,
     ]
 
 
-def numbers(name: str, number: int, found: Found) -> str:
-    """How many were asked for and, if that is fewer on average, how many there were."""
-    each = np.mean([one[str(number)]["follow_ups"] for one in found]) / len(complete(name).labels.arms)
-    return f"{number}" if number == NOTHING or round(each) == number else f"{number} ({each:.0f} on average)"
+def numbers(name: str, number: int) -> str:
+    """How many are asked for and, if fewer are expected to be missing, how many there are."""
+    per_arm = follow_ups_per_arm(name, number)
+    return f"{number}" if round(per_arm) == number else f"{number} ({per_arm:.0f} on average)"
 
 
-def shown(share: Any) -> str:
-    """A share with its standard error."""
-    return plus_minus(float(np.mean(share)), standard_error(share), 2)
+def shown(held: Any) -> Figure:
+    """A share of the tables with its standard error."""
+    return share(held, f"{{:.2f}} ± {standard_error(held):.2f}")
 
 
 def rare(wrong: Any) -> bool:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from truant.analysis.best import best_probabilities
-from truant.analysis.follow_up_plan import FollowUpPlan, PlanOptions, plan_counts
-from truant.analysis.labels import Labels
 from truant.assumptions.follow_up import FollowUp
 from truant.counts import Counts
 from truant.errors import TruantError
+from truant.estimates.beliefs import Labels
+from truant.estimates.ranking import best_probabilities
+from truant.follow_up.plan import plan_counts
+from truant.follow_up.result import Plan, PlanOptions
 from truant.setting import Setting
 
 LEVELS = 3
@@ -91,7 +92,7 @@ def _setting(arms: int, outcome: str) -> Setting:
     return Setting(arms=arms, mediators=LEVELS, low=-8.0, high=8.0, range_known=False)
 
 
-def follow(table: Table, plan: FollowUpPlan, seed: int) -> tuple[bool, bool]:
+def follow(table: Table, plan: Plan, seed: int) -> tuple[bool, bool]:
     """Follow the plan, analyse: whether the leader is clear, and whether it is clear and not the best arm."""
     rng = np.random.default_rng([seed, 1])
     asked = np.zeros(len(table.arms), bool)

@@ -9,19 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from research.cores import each
-from research.markdown import table, verdict, yes
+from research.figures import share, table
+from research.markdown import verdict, yes
 from research.sources import assumption_modules
 from truant import registry
-from truant.analysis.contradictions import p_value
 from truant.assumptions import ChiSquare
-from truant.assumptions.follow_up_tests import QUESTION
+from truant.assumptions.cells import QUESTION
 from truant.counts import Counts
 from truant.errors import NotIdentified
+from truant.evidence.contradictions import p_value
 from truant.setting import Setting
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.05  # of the tables, to confirm the figures
 LEVEL, LARGEST_SIZE = 0.05, 0.06
 ASKED = (20, 50, 200)
 ARMS, ROWS = 2, 1000
@@ -44,29 +46,32 @@ FITTED = ("two levels", "three levels")  # outcomes of the tables that mnar is t
 
 
 def section(bench: Workbench) -> list[str]:
-    many, few = bench.size(1000, 10), bench.size(500, 4)
+    many, few = bench.runs(1000, 10), bench.runs(500, 4)
     rows, agrees = [], []
     for name, holds in HOLDS.items():
         for outcome in OUTCOMES if name != "mnar" else FITTED:
             for reason, words in REASONS.items():
-                shares = []
-                for asked in ASKED:
-                    found = bench.piece(
-                        rejections,
-                        assumption_modules(name),
-                        assumption=name,
-                        reason=reason,
-                        outcome=outcome,
-                        asked=asked,
-                        replications=few if name == "mnar" else many,
+                number = few if name == "mnar" else many
+                shares = [
+                    share(
+                        bench.piece(
+                            rejections,
+                            assumption_modules(name),
+                            assumption=name,
+                            reason=reason,
+                            outcome=outcome,
+                            asked=asked,
+                            replications=number,
+                            first=bench.first,
+                        )
                     )
-                    shares.append(float(np.mean(found)))
-                error = np.sqrt(LEVEL * (1 - LEVEL) / (few if name == "mnar" else many))
+                    for asked in ASKED
+                ]
+                highest = LARGEST_SIZE + 2 * np.sqrt(LEVEL * (1 - LEVEL) / number)
                 null = reason in holds
-                answer = yes(max(shares) <= LARGEST_SIZE + 2 * error) if null else ""
+                answer = yes(max(one.value for one in shares) <= highest) if null else ""
                 agrees += [answer] if null else []
-                cells = [f"{share:.3f}" for share in shares]
-                rows.append([f"`{name}`", outcome, words, "size" if null else "power", *cells, answer])
+                rows.append([f"`{name}`", outcome, words, "size" if null else "power", *shares, answer])
     return [
         "## Tests by follow-ups",
         f"How often follow-ups contradict an assumption at {LEVEL:g}: two arms of {ROWS:,} rows, about 40% "
@@ -81,9 +86,17 @@ def section(bench: Workbench) -> list[str]:
     ]
 
 
-def rejections(assumption: str, reason: str, outcome: str, asked: int, replications: int) -> list[bool]:
-    """Of each replication, whether follow-ups contradict the assumption."""
-    return each(_rejected, [(assumption, reason, outcome, asked, seed) for seed in range(replications)])
+def rejections(
+    assumption: str, reason: str, outcome: str, asked: int, replications: int, first: int
+) -> list[bool]:
+    """Of each replication, whether follow-ups contradict the assumption.
+
+    Parameters
+    ----------
+    first : seed of the first replication.
+    """
+    seeds = range(first, first + replications)
+    return each(_rejected, [(assumption, reason, outcome, asked, seed) for seed in seeds])
 
 
 def _rejected(item: tuple[str, str, str, int, int]) -> bool:

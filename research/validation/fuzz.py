@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from research import SEED
+from research.figures import Note, exact, table
 from research.fuzz.commands import CHECKS
 from research.fuzz.long_run import long_run
-from research.markdown import table, verdict, yes
+from research.markdown import verdict, yes
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.1  # of the examples, to confirm that there is no bug
 EXAMPLES = 500
 COLUMNS = ("what is tried", "right", "refused in one sentence", "bugs", "no bug")
-READ = {"truant.cli", "truant.logs.analyze", "truant.lab.simulate", "truant.sweeps.sweep"}
+READ = {"truant.cli", "truant.logs.calls", "truant.lab.simulate", "truant.lab.sweep"}
 
 
 def section(bench: Workbench) -> list[str]:
     rows, bugs = [], list[str]()
     for check in CHECKS:
         ended = bench.piece(
-            long_run, READ, check=check.__name__, examples=bench.size(EXAMPLES, 5), start=SEED
+            long_run, READ, check=check.__name__, examples=bench.runs(EXAMPLES, 5), start=bench.seed
         )
         summary = (check.__doc__ or "").partition(":")[0].rstrip(".")
         count = len(ended["bugs"])
-        rows.append([summary, str(ended["right"]), str(ended["refused"]), str(count), yes(count == 0)])
+        ends = [Note(ended[name]) for name in ("right", "refused")]
+        rows.append([summary, *ends, exact(count), yes(count == 0)])
         bugs += ended["bugs"][:3]
     return [
         "## Random input",

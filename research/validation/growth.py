@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from research.markdown import standard_error, table, verdict, yes
+from research.figures import exact, plus_minus, table
+from research.markdown import standard_error, verdict, yes
 from research.validation.instances import world_named
+from research.validation.measures import Places, bootstrap_error
 from research.validation.slopes import fitted_slope
 from truant import theory
 from truant.indices.ucb import squared_z
+from truant.setting import FloatArray
 from truant.worlds import RealWorld, World
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.2  # of the runs, to confirm the figures
 HORIZONS = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 LEVELS = {"ucb": 1.0, "ucb:level=cautious": 2.0, "thompson": None}
 # world, its seed, the assumption, runs
@@ -48,16 +52,31 @@ def section(bench: Workbench) -> list[str]:
 
 def row(bench: Workbench, world: str, seed: int, assumption: str, runs: int, index: str) -> list[str]:
     horizons = bench.size(HORIZONS, (1000, 3000))
-    policy, runs = f"{assumption}-{index}", bench.size(runs, 4)
+    policy, runs = f"{assumption}-{index}", bench.runs(runs, 4)
     instance = world_named(world, seed)
     finals = [bench.simulated(instance, [policy], horizon, runs).final[0] for horizon in horizons]
-    means, errors = [final.mean() for final in finals], [standard_error(final) for final in finals]
-    slope, error = fitted_slope(np.log(horizons), means, errors)
+    slope, error = slope_of(finals, horizons)
     promised = promised_slope(instance, assumption, LEVELS[index], horizons)
     agrees = abs(slope - promised) <= max(TOLERANCE * promised, 2 * error)
-    name = f"{world}, seed {seed}"
-    figures = [f"{promised:.1f}", f"{slope:.1f} ± {error:.1f}", f"{slope / promised:.2f}"]
-    return [name, f"`{policy}`", *figures, yes(agrees)]
+
+    def slope_at(places: Places) -> float:
+        return slope_of([final[places(runs)] for final in finals], horizons)[0]
+
+    sampling = float(bootstrap_error(slope_at))
+    return [
+        f"{world}, seed {seed}",
+        f"`{policy}`",
+        exact(round(promised, 1), "{:.1f}"),
+        plus_minus(slope, sampling, size=runs, text=f"{slope:.1f} ± {error:.1f}"),
+        plus_minus(slope / promised, sampling / promised, size=runs, text=f"{slope / promised:.2f}"),
+        yes(agrees),
+    ]
+
+
+def slope_of(finals: Sequence[FloatArray], horizons: Sequence[int]) -> tuple[float, float]:
+    """Slope of the mean regret over log T, and its standard error."""
+    means, errors = [final.mean() for final in finals], [standard_error(final) for final in finals]
+    return fitted_slope(np.log(horizons), means, errors) if all(errors) else (np.nan, np.nan)
 
 
 def promised_slope(world: World, assumption: str, level: float | None, horizons: Sequence[int]) -> float:

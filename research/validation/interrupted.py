@@ -69,7 +69,7 @@ class Command:
     def start(self, folder: Path, seed: int, **options: Any) -> subprocess.Popen[str]:
         """Start it with one set of inputs."""
         words = [word.format(inputs=self.inputs, folder=folder, seed=seed) for word in COMMANDS[self.name]]
-        command = [sys.executable, "-m", "truant.cli", *words]
+        command = [sys.executable, "-m", "truant", *words]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
         return subprocess.Popen(command, **quiet, **options)
 

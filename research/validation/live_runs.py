@@ -6,42 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from research import SEED
 from research.cores import each
+from research.validation.faults import with_faults
 from truant.durations import DAY
 from truant.lab.simulate import simulate
-from truant.live.rehearsal_draws import draws_of
-from truant.live.rehearsal_plan import RehearsalPlan, plan_of
-from truant.live.rehearsal_run import Rehearsed, drive, run_figures
 from truant.live.store import decision_statements
+from truant.rehearsal.plan import RehearsalPlan, RehearsalQuestion, plan_of
+from truant.rehearsal.run import Rehearsed, draws_of, drive, figures_of, run_figures
 from truant.worlds.delays import Delay
 from truant.worlds.discrete import DiscreteWorld
 
 MEANS = (0.35, 0.5, 0.65)
 CLOSE_MEANS = (0.45, 0.5, 0.55)  # of which shares change for long
 LEVEL = 0.95
-PLAIN: dict[str, Any] = {
-    "assume": "mcar",
-    "policy": None,
-    "settle": "at_close",
-    "late_depends_on": None,
-    "late_factor": 4.0,
-    "days": 28,
-    "decisions": None,
-    "step": None,
-    "duplicates": 0.0,
-    "reorder": False,
-    "lose": 0.0,
-    "level": LEVEL,
-    "seed": SEED,
-    "minimize": False,
-    "parameters": None,
-    "settings": None,
-}
 
 
 def planned(world: Any, **changes: Any) -> RehearsalPlan:
-    return plan_of(world, **{**PLAIN, **changes})
+    return plan_of(RehearsalQuestion(world, **{"assume": "mcar", "level": LEVEL, **changes}))
 
 
 def coins(means: tuple[float, ...] = MEANS) -> DiscreteWorld:
@@ -60,14 +41,15 @@ def mediated() -> DiscreteWorld:
 # Regret at a delay
 
 
-def live_regrets(policy: str, delay: int, horizon: int, runs: int) -> list[float]:
-    return each(one_live_regret, [(policy, delay, horizon, run) for run in range(runs)])
+def live_regrets(policy: str, delay: int, horizon: int, runs: int, seed: int) -> list[float]:
+    return each(one_live_regret, [(policy, delay, horizon, seed, run) for run in range(runs)])
 
 
-def one_live_regret(task: tuple[str, int, int, int]) -> float:
-    policy, delay, horizon, run = task
+def one_live_regret(task: tuple[str, int, int, int, int]) -> float:
+    policy, delay, horizon, seed, run = task
     plan = planned(
         mediated(),
+        seed=seed,
         assume="mar",
         policy=policy,
         windows=f"{delay + 1}m",
@@ -79,23 +61,24 @@ def one_live_regret(task: tuple[str, int, int, int]) -> float:
     return run_figures(plan, plan.variants[0], run, False).regret
 
 
-def lab_regrets(policy: str, delay: int, horizon: int, runs: int) -> list[float]:
-    found = simulate(mediated(), policy, horizon=horizon, runs=runs, seed=SEED, delay=delay, estimates=False)
-    regrets: list[float] = found.final[0].tolist()
+def lab_regrets(policy: str, delay: int, horizon: int, runs: int, seed: int) -> list[float]:
+    result = simulate(mediated(), policy, horizon=horizon, runs=runs, seed=seed, delay=delay, estimates=False)
+    regrets: list[float] = result.final[0].tolist()
     return regrets
 
 
 # Outcomes that come late depending on what they are
 
 
-def late_errors(depends_on: str, settle: str, runs: int) -> list[list[float]]:
-    return each(one_late_error, [(depends_on, settle, run) for run in range(runs)])
+def late_errors(depends_on: str, settle: str, runs: int, seed: int) -> list[list[float]]:
+    return each(one_late_error, [(depends_on, settle, seed, run) for run in range(runs)])
 
 
-def one_late_error(task: tuple[str, str, int]) -> list[float]:
-    depends_on, settle, run = task
+def one_late_error(task: tuple[str, str, int, int]) -> list[float]:
+    depends_on, settle, seed, run = task
     plan = planned(
         coins(),
+        seed=seed,
         policy="uniform",
         settle=settle,
         delay=Delay("constant", DAY, depends_on, 9.0),  # type: ignore[arg-type]
@@ -116,14 +99,15 @@ def one_late_error(task: tuple[str, str, int]) -> list[float]:
 # Winners in the null world
 
 
-def winners(policy: str, depends_on: str, runs: int, null: bool) -> list[str]:
-    return each(one_winner, [(policy, depends_on, run, null) for run in range(runs)])
+def winners(policy: str, depends_on: str, runs: int, null: bool, seed: int) -> list[str]:
+    return each(one_winner, [(policy, depends_on, null, seed, run) for run in range(runs)])
 
 
-def one_winner(task: tuple[str, str, int, bool]) -> str:
-    policy, depends_on, run, null = task
+def one_winner(task: tuple[str, str, bool, int, int]) -> str:
+    policy, depends_on, null, seed, run = task
     plan = planned(
         "mar:arms=3",
+        seed=seed,
         assume="mar",
         policy=policy,
         late_depends_on=depends_on,
@@ -132,20 +116,21 @@ def one_winner(task: tuple[str, str, int, bool]) -> str:
         rate="40/d",
         days=21,
         step="12h",
-        duplicates=0.02,
-        reorder=True,
-        lose=0.01,
     )
-    found = run_figures(plan, plan.variants[0], run, null)
+    world, variant = plan.instance(run), plan.variants[0]
+    draws = draws_of(plan, world, run, null)
+    faulty = with_faults(draws, plan, run, null, duplicates=0.02, reorder=True, lose=0.01)
+    found = figures_of(plan, variant, drive(plan, variant, world.setting, faulty))
     return "none" if found.winner is None else "right" if found.right else "wrong"
 
 
 # Probabilities that were kept
 
 
-def weighted_means(policy: str, decisions: int, run: int) -> list[list[float]]:
+def weighted_means(policy: str, decisions: int, seed: int, run: int) -> list[list[float]]:
     plan = planned(
         coins(CLOSE_MEANS),
+        seed=seed,
         policy=policy,
         delay="exponential:2h",
         windows="1d",

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+from research.figures import Figure, share
+from research.markdown import standard_error
 
 if TYPE_CHECKING:
     from truant.lab.result import Simulation
@@ -16,6 +21,9 @@ MANY = 3.0  # times the median, above which a run that never stopped is counted 
 MOST_STRAIGHT = 0.045  # share of the runs of a policy
 QUARTER, PRICE = 0.25, 2.0  # of naive's regret: where naive does not learn, and where it does
 ERRORS = 3.0  # standard errors that a limit allows for
+RESAMPLES = 200  # of a bootstrap
+
+Places = Callable[[int], npt.NDArray[np.int64]]
 
 LIMITS = (
     "The policy `naive-ucb` *does not learn* in a world if the second half of the rounds adds more than "
@@ -64,6 +72,38 @@ def ratio(values: npt.ArrayLike, others: npt.ArrayLike) -> tuple[float, float]:
     quotient = x.mean() / y.mean()
     error = (x - quotient * y).std(ddof=1) / np.sqrt(len(x)) / y.mean()
     return float(quotient), float(error)
+
+
+def share_with_error(held: npt.ArrayLike) -> Figure:
+    """A share of independent units, written with its standard error."""
+    figure = share(held)
+    return figure.with_text(f"{figure.value:.3f} ± {standard_error(held):.3f}")
+
+
+def root_error(square: float, error: float) -> float:
+    """Standard error of the root of an estimate, which counts as 0 where it is negative.
+
+    It is what a standard error of the estimate adds or takes off, whichever is more: this holds near 0, too.
+    """
+    square = max(square, 0.0)
+    root, below, above = (np.sqrt(max(value, 0.0)) for value in (square, square - error, square + error))
+    return float(max(above - root, root - below))
+
+
+def bootstrap_error(statistic: Callable[[Places], npt.ArrayLike]) -> npt.NDArray[np.float64]:
+    """Root mean square change of a statistic when runs are drawn again; this counts the bias of a largest value.
+
+    Parameters
+    ----------
+    statistic : of the places of the runs that are drawn, among so many; results with as many runs share them.
+    """
+    rng = np.random.default_rng(1)
+    whole = np.asarray(statistic(np.arange))
+    again = []
+    for _ in range(RESAMPLES):
+        places = functools.cache(lambda number: rng.integers(number, size=number))
+        again.append(np.asarray(statistic(places)))
+    return np.asarray(np.sqrt(np.nanmean((np.array(again) - whole) ** 2, axis=0)))
 
 
 def beside_naive(result: Simulation, policy: str, price: float = PRICE) -> bool:

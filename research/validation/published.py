@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from research import SEED
-from research.markdown import standard_error, table, verdict, yes
+from research.figures import Figure, exact, mean, table
+from research.markdown import verdict, yes
 from research.validation.plain_bandits import final_regret
 from truant.policies import named
 from truant.setting import FloatArray, Setting
@@ -20,6 +20,7 @@ from truant.worlds import DiscreteWorld, RealWorld, World
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.2  # of the runs, to confirm the figures
 HORIZON = 10_000
 UCB1 = "paper-mcar:alpha=4"  # sqrt(4 log T/(2n)) is UCB1's sqrt(2 log T/n)
 AGAIN = {UCB1: "ucb1", "oracle-thompson": "beta"}  # policies that are written again in numpy
@@ -59,40 +60,37 @@ def section(bench: Workbench) -> list[str]:
 
 def problem_rows(bench: Workbench, name: str) -> list[list[str]]:
     means = np.array((BERNOULLI | NORMAL)[name])
-    runs, horizon = bench.size(1000, 10), bench.size(HORIZON, 1000)
+    runs, horizon = bench.runs(1000, 10), bench.size(HORIZON, 1000)
     world = bernoulli(means) if name in BERNOULLI else normal(means)
     final = bench.simulated(world, POLICIES, horizon, runs).final
-    found = {policy: figures(values) for policy, values in zip(POLICIES, final, strict=True)}
+    found = {policy: mean(values, 1) for policy, values in zip(POLICIES, final, strict=True)}
     if name in BERNOULLI:
         for policy, again in AGAIN.items():
             regret = bench.piece(
-                final_regret, policy=again, means=means.tolist(), horizon=horizon, runs=runs, seed=SEED
+                final_regret, policy=again, means=means.tolist(), horizon=horizon, runs=runs, seed=bench.seed
             )
-            found[f"numpy {policy}"] = figures(np.array(regret))
+            found[f"numpy {policy}"] = mean(regret, 1)
     least, bound = bounds(means, horizon, name in BERNOULLI)
     return [row(name, policy, found, least, bound) for policy in POLICIES]
 
 
-def row(
-    name: str, policy: str, found: dict[str, tuple[float, float]], least: float, bound: float
-) -> list[str]:
-    mean, error = found[policy]
-    other = found.get("numpy " + policy)
-    answers = []
-    if policy == UCB1 and name in BERNOULLI:
-        answers.append(mean <= bound)
-    if other and policy == UCB1:
-        answers.append(abs(mean - other[0]) <= 3 * np.hypot(error, other[1]))
-    elif other:
-        answers.append(max(mean / other[0], other[0] / mean) <= 1.5)
-    again = f"{other[0]:.1f} ± {other[1]:.1f}" if other else "-"
-    promised = f"{bound:,.0f}" if policy == UCB1 and name in BERNOULLI else "-"
-    agrees = yes(all(answers)) if answers else "-"
-    return [name, f"`{policy}`", f"{mean:.1f} ± {error:.1f}", f"{least:.1f}", promised, again, agrees]
-
-
-def figures(values: FloatArray) -> tuple[float, float]:
-    return float(values.mean()), standard_error(values)
+def row(name: str, policy: str, found: dict[str, Figure], least: float, bound: float) -> list[str]:
+    regret, again = found[policy], found.get(f"numpy {policy}")
+    bounded = policy == UCB1 and name in BERNOULLI
+    answers = [regret.value <= bound] if bounded else []
+    if again and policy == UCB1:
+        answers.append(abs(regret.value - again.value) <= 3 * np.hypot(regret.error, again.error))
+    elif again:
+        answers.append(max(regret.value / again.value, again.value / regret.value) <= 1.5)
+    return [
+        name,
+        f"`{policy}`",
+        regret,
+        exact(round(least, 1), "{:.1f}"),
+        exact(round(bound), "{:,.0f}") if bounded else "-",
+        again or "-",
+        yes(all(answers)) if answers else "-",
+    ]
 
 
 def bernoulli(means: FloatArray) -> World:
@@ -131,4 +129,5 @@ def hand_row(n: int, total: float) -> list[str]:
     shared = np.zeros(curve.pooled + curve.scratch)
     curve.score_arm(counts, np.zeros(curve.memory(1)), shared, curve.parameters[0], z_grid, value)
     agrees = abs(value[0] - by_hand) <= 1e-12
-    return [f"{n:,}", f"{total:,.0f}", f"{by_hand:.9f}", f"{value[0]:.9f}", yes(agrees)]
+    values = [exact(float(f"{x:.6g}"), f"{x:.9f}") for x in (by_hand, value[0])]
+    return [f"{n:,}", f"{total:,.0f}", *values, yes(agrees)]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from research import SEED
-from research.markdown import plus_minus, standard_error, table, verdict, yes
+from research.figures import Note, mean, median, plus_minus, share, table
+from research.markdown import verdict, yes
 from research.sources import assumption_modules, world_modules
 from research.validation.measures import (
     LIMITS,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from research.workbench import Workbench
     from truant.lab.result import Simulation
 
-
+CONFIRMED_SHARE = 0.1  # of the runs, to confirm the figures
 ORACLE = "oracle-thompson"
 
 
@@ -98,7 +98,7 @@ def section(bench: Workbench) -> list[str]:
 
 
 def case_rows(bench: Workbench, case: Case) -> Iterator[list[str]]:
-    runs, horizon = bench.size(case.runs, 4), bench.size(case.horizon, 2000)
+    runs, horizon = bench.runs(case.runs, 4), bench.size(case.horizon, 2000)
     result = bench.simulated(case.world, case.policies, horizon, runs)
     sticks = bench.piece(
         yardsticks,
@@ -107,7 +107,7 @@ def case_rows(bench: Workbench, case: Case) -> Iterator[list[str]]:
         assumption=case.assumption,
         horizon=horizon,
         runs=runs,
-        seed=SEED,
+        seed=bench.seed,
     )
     for policy in result.policies:
         yield row(case, result, policy, np.asarray(sticks))
@@ -115,18 +115,19 @@ def case_rows(bench: Workbench, case: Case) -> Iterator[list[str]]:
 
 def row(case: Case, result: Simulation, policy: str, sticks: np.ndarray) -> list[str]:
     final, lines = regret(result, policy), straight(result, policy)
+    best_arm = result.best_arm_share[result.policies.index(policy)]
     agrees = "-"
     if policy in case.ours:
         agrees = yes(beside_naive(result, policy) and lines.mean() <= MOST_STRAIGHT)
     return [
         case.world,
         f"`{policy}`",
-        plus_minus(final.mean(), standard_error(final), 0),
-        f"{np.median(final):,.0f}",
-        "1" if policy == NAIVE else plus_minus(*ratio(final, regret(result, NAIVE))),
-        "1" if policy == ORACLE else plus_minus(*ratio(final, regret(result, ORACLE))),
-        f"{np.median(final / sticks):.2g}",
-        f"{lines.mean():.1%}",
-        f"{result.best_arm_share[result.policies.index(policy)].mean():.1%}",
+        mean(final, 0),
+        median(final),
+        Note("1") if policy == NAIVE else plus_minus(*ratio(final, regret(result, NAIVE)), size=len(final)),
+        Note("1") if policy == ORACLE else plus_minus(*ratio(final, regret(result, ORACLE)), size=len(final)),
+        median(final / sticks, "{:.2g}"),
+        share(lines, "{:.1%}"),
+        mean(best_arm, text=f"{best_arm.mean():.1%}"),
         agrees,
     ]

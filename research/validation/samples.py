@@ -10,8 +10,10 @@ import numpy as np
 from research.cores import each
 from research.validation.estimators import estimators_of, least_variances
 from research.validation.instances import world_named
+from research.validation.measures import root_error
 from truant.counts import Counts
 from truant.errors import NotIdentified
+from truant.setting import FloatArray
 
 Arm = tuple[str, int, int]  # world, its seed, number of the arm
 
@@ -54,15 +56,30 @@ def _attempt(estimate: Callable[[Counts, int], float], counts: Counts, arm: int)
 
 
 def pooled_errors(arms: list[dict[str, Any]]) -> dict[str, Any]:
-    """Root mean square error, and the size of the bias over the arms less what chance adds to it."""
+    """Root mean square error, and the size of the bias over the arms less what chance adds to it.
+
+    Each has a standard error: `rmse_error`, `bias_error` and `least_error`. Arms are independent, even of one instance.
+    """
     count, mean, square = (np.array([arm[key] for arm in arms]) for key in ("count", "mean", "square"))
     least = [arm["least"] for arm in arms]
     enough = count > 1
     noise = (square - mean**2)[enough] / (count[enough] - 1)
-    bias = np.mean(mean[enough] ** 2 - noise) if enough.any() else np.nan
-    return {
-        "rmse": float(np.sqrt((count * square).sum() / count.sum())) if count.sum() else np.nan,
-        "bias": float(np.sqrt(max(bias, 0.0))),
-        "least": None if None in least else float(np.sqrt(np.mean(least))),
-        "estimates": int(count.sum()),
+    roots = {
+        "rmse": _root_of_mean(square, count),
+        "bias": _root_of_mean(mean[enough] ** 2 - noise, np.ones(enough.sum())),
+        "least": (None, np.nan) if None in least else _root_of_mean(np.array(least), np.ones(len(least))),
     }
+    errors = {f"{key}_error": error for key, (_, error) in roots.items()}
+    values = {key: value for key, (value, _) in roots.items()}
+    return {**values, **errors, "estimates": int(count.sum()), "arms": int((count > 0).sum())}
+
+
+def _root_of_mean(values: FloatArray, weights: FloatArray) -> tuple[float, float]:
+    """The root of a weighted mean, 0 where that is negative, and its standard error."""
+    number, total = len(values), weights.sum()
+    if not total:
+        return np.nan, np.nan
+    mean = (weights * values).sum() / total
+    parts = (weights * (values - mean) / total) ** 2
+    error = np.sqrt(parts.sum() * number / (number - 1)) if number > 1 else np.nan
+    return float(np.sqrt(max(mean, 0.0))), root_error(mean, error)

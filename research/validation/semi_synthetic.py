@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from research.markdown import plus_minus, standard_error, table, verdict, yes
+from research.figures import Figure, Note, plus_minus, share, share_of, table
+from research.markdown import standard_error, verdict, yes
 from research.sources import assumption_modules
 from research.validation.complete_data import NAMES, complete
 from research.validation.coverage import BAND, nominal
 from research.validation.deletions import ASSUMPTIONS, MECHANISMS, replications
+from research.validation.measures import Places, bootstrap_error, share_with_error
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.1  # of the resamples, to confirm the figures
 # the assumptions that hold under each mechanism
 RIGHT = {"mcar": ASSUMPTIONS, "mar": ("mar",), "mnar": ("mnar",), "mediator and outcome": ()}
 COLUMNS = (
@@ -24,12 +28,17 @@ COLUMNS = (
 
 
 def section(bench: Workbench) -> list[str]:
-    number = bench.size(250, 10)
+    number = bench.runs(250, 10)
     rows, verdicts = [], []
     for name in NAMES:
         for mechanism in MECHANISMS:
             found = bench.piece(
-                replications, assumption_modules(*ASSUMPTIONS), name=name, mechanism=mechanism, number=number
+                replications,
+                assumption_modules(*ASSUMPTIONS),
+                name=name,
+                mechanism=mechanism,
+                number=number,
+                first=bench.first,
             )
             rows += [row(name, mechanism, assumption, found) for assumption in ASSUMPTIONS]
             verdicts.append([name, mechanism, *shares_of_verdicts(found)])
@@ -77,13 +86,13 @@ def below_the_band(rows: list[list[str]]) -> str:
     )
 
 
-def shares_of_verdicts(found: list[dict[str, Any]]) -> list[str]:
+def shares_of_verdicts(found: list[dict[str, Any]]) -> list[Figure]:
     """Clear about the best arm, clear about a wrong one, depends, and all others."""
     clear = np.array([one["verdict"] == "clear" for one in found])
     right = np.array([one["right"] for one in found])
     depends = np.array([one["verdict"] == "depends" for one in found])
     shares = (clear & right, clear & ~right, depends, ~clear & ~depends)
-    return [plus_minus(float(share.mean()), standard_error(share), 3) for share in shares]
+    return [share_with_error(held) for held in shares]
 
 
 def row(name: str, mechanism: str, assumption: str, found: list[dict[str, Any]]) -> list[str]:
@@ -92,17 +101,36 @@ def row(name: str, mechanism: str, assumption: str, found: list[dict[str, Any]])
     holds = assumption in RIGHT[mechanism]
     kept = [one["assumptions"][assumption] for one in found if one["assumptions"][assumption] is not None]
     words = [name, mechanism, f"`{assumption}`", "yes" if holds else "no"]
+    refused = share([one["assumptions"][assumption] is None for one in found], "{:.0%}")
     if not kept:
-        return [*words, "-", "-", "-", "-", "-", "100%", "-"]
-    errors = np.array([one["errors"] for one in kept]) / data.outcomes.std()
-    arm = int(np.argmax(np.abs(errors.mean(axis=0))))
+        return [*words, *[Note("-")] * 5, refused, "-"]
     held = np.array([one["held"] for one in kept], float)
-    coverages = [(float(own.mean()), standard_error(own)) for own in (held.mean(axis=1), held[:, data.best])]
+    of_tables, of_best = held.mean(axis=1), held[:, data.best]
+    near = all(nominal(float(own.mean()), standard_error(own)) for own in (of_tables, of_best))
     return [
         *words,
-        plus_minus(float(errors[:, arm].mean()), standard_error(errors[:, arm]), 3),
-        *(plus_minus(*coverage, 3) for coverage in coverages),
-        *(f"{np.mean([one[key] for one in kept]):.0%}" for key in ("contradicted", "flagged")),
-        f"{1 - len(kept) / len(found):.0%}",
-        yes(all(nominal(*coverage) for coverage in coverages)) if holds else "-",
+        largest_bias(np.array([one["errors"] for one in kept]) / data.outcomes.std()),
+        coverage_of_tables(of_tables, held.size),
+        share_with_error(of_best),
+        *(share([one[key] for one in kept], "{:.0%}") for key in ("contradicted", "flagged")),
+        refused,
+        yes(near) if holds else "-",
     ]
+
+
+def largest_bias(errors: npt.NDArray[np.float64]) -> Figure:
+    """The mean error of the arm where it is largest; errors by table and arm."""
+
+    def largest(places: Places) -> float:
+        means = errors[places(len(errors))].mean(axis=0)
+        return float(means[np.argmax(np.abs(means))])
+
+    value, arm = largest(np.arange), int(np.argmax(np.abs(errors.mean(axis=0))))
+    text = f"{value:.3f} ± {standard_error(errors[:, arm]):.3f}"
+    return plus_minus(value, float(bootstrap_error(largest)), size=len(errors), text=text)
+
+
+def coverage_of_tables(of_tables: npt.NDArray[np.float64], intervals: int) -> Figure:
+    """The share of the intervals of all arms that hold the truth; those of a table are not independent."""
+    value, error = float(of_tables.mean()), standard_error(of_tables)
+    return share_of(value, intervals, f"{value:.3f} ± {error:.3f}", error)

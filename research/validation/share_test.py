@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from research.cores import each
-from research.markdown import table, verdict, yes
+from research.figures import share, table
+from research.markdown import verdict, yes
 from research.sources import policy_modules
-from truant.analysis.share_test import share_test
 from truant.counts import Counts
+from truant.evidence.live_tests import share_test
 from truant.policies.decider import Decider
 from truant.setting import FloatArray, Setting
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.2  # of the runs, to confirm the figures
 LEVEL = 0.05
 BATCHES, BATCH = 30, 20  # looks, and decisions between them
 LOST = 0.3  # share of the last arm's decisions that are lost
@@ -33,26 +35,30 @@ TRIED = [
 
 
 def section(bench: Workbench) -> list[str]:
-    many, few = bench.size(400, 5), bench.size(100, 3)
+    many, few = bench.runs(400, 5), bench.runs(100, 3)
     rows = []
     for policy, arms, apart, ahead, least in TRIED:
         parameters = {"policy": policy, "arms": arms, "apart": apart, "ahead": ahead, "least": least}
         sizes, powers = (
-            np.mean(
-                np.array(
+            [
+                share(values < LEVEL)
+                for values in np.transpose(
                     bench.piece(
-                        p_values, policy_modules(policy), **parameters, lost=lost, replications=number
+                        p_values,
+                        policy_modules(policy),
+                        **parameters,
+                        lost=lost,
+                        replications=number,
+                        first=bench.first,
                     )
                 )
-                < LEVEL,
-                axis=0,
-            )
+            ]
             for lost, number in ((0.0, many), (LOST, few))
         )
-        shares = (*sizes, powers[0], powers[2])
-        agrees = max(sizes[0], sizes[2]) <= LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / many)
+        highest = LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / many)
+        agrees = max(sizes[0].value, sizes[2].value) <= highest
         shape = [f"`{policy}`", str(arms), f"{apart:g}", str(ahead) if "ucb" in policy else "", f"{least:g}"]
-        rows.append([*shape, *(f"{share:.3f}" for share in shares), yes(agrees)])
+        rows.append([*shape, *sizes, powers[0], powers[2], yes(agrees)])
     return [
         "## The share test under adaptive shares",
         f"How often choices contradict their own probabilities at {LEVEL:g}: {BATCHES * BATCH} decisions, "
@@ -79,11 +85,16 @@ def section(bench: Workbench) -> list[str]:
 
 
 def p_values(
-    policy: str, arms: int, apart: float, ahead: int, least: float, lost: float, replications: int
+    policy: str, arms: int, apart: float, ahead: int, least: float, lost: float, replications: int, first: int
 ) -> list[tuple[float, float, float]]:
-    """Of each replication: at the last look, the smallest of all looks, and the smallest that holds at any time."""
+    """Of each replication: at the last look, the smallest of all looks, and the smallest that holds at any time.
+
+    Parameters
+    ----------
+    first : seed of the first replication.
+    """
     shape = (policy, arms, apart, ahead, least, lost)
-    return each(_p_values, [(*shape, seed) for seed in range(replications)])
+    return each(_p_values, [(*shape, seed) for seed in range(first, first + replications)])
 
 
 def _p_values(item: tuple[str, int, float, int, float, float, int]) -> tuple[float, float, float]:

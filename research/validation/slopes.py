@@ -6,19 +6,24 @@ others, in units of the gap at which the arms can just be told apart: c sqrt(n V
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from research.markdown import picture, standard_error, table, verdict, yes
+from research.figures import plus_minus, table
+from research.markdown import picture, standard_error, verdict, yes
+from research.validation.measures import Places, bootstrap_error
 from research.validation.pictures import save, slope_panels
 from research.validation.sweeps import SWEEPS, Point, Sweep
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.08  # of the runs, to confirm the figures
 GAPS = (1.5, 2.0, 3.0, 4.0, 5.0)
 TOLERANCE = 0.05  # of a slope, beside twice its standard error
 COLUMNS = (
@@ -36,13 +41,31 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Line:
-    """One policy's worst regret along a sweep."""
+    """One policy's worst regret along a sweep.
+
+    Parameters
+    ----------
+    finals : of each point the regret of the runs, a row for each gap.
+    """
 
     sweep: Sweep
     policy: str
-    points: list[Point]
-    regret: npt.NDArray[np.float64]
-    error: npt.NDArray[np.float64]
+    points: Sequence[Point]
+    finals: Sequence[npt.NDArray[np.float64]]
+
+    @functools.cached_property
+    def regret(self) -> npt.NDArray[np.float64]:
+        return np.array([worst.mean() for worst in self.worst])
+
+    @functools.cached_property
+    def error(self) -> npt.NDArray[np.float64]:
+        """Standard errors."""
+        return np.array([standard_error(worst) for worst in self.worst])
+
+    @functools.cached_property
+    def worst(self) -> list[npt.NDArray[np.float64]]:
+        """The runs at the worst gap of each point."""
+        return [final[np.argmax(final.mean(axis=1))] for final in self.finals]
 
     @property
     def x(self) -> npt.NDArray[np.float64]:
@@ -53,6 +76,19 @@ class Line:
         some = slice(-last, None)
         relative = (self.error / self.regret)[some]
         return fitted_slope(np.log(self.x)[some], np.log(np.asarray(values))[some], relative)
+
+    def statistics(self, places: Places = np.arange) -> dict[str, float]:
+        """The figures of its row by column, of the runs at these places."""
+        line = replace(self, finals=[final[:, places(final.shape[1])] for final in self.finals])
+        if not line.error.all():  # the same run throughout
+            return dict.fromkeys(COLUMNS[3:-1], np.nan)
+        return {
+            "lower": line.slope_of([point.lower for point in self.points])[0],
+            "measured": line.slope_of(line.regret)[0],
+            "upper": line.slope_of([point.upper for point in self.points])[0],
+            "last step": line.slope_of(line.regret, last=2)[0],
+            "share of upper bound": float(np.max(line.regret / [point.upper for point in self.points])),
+        }
 
 
 def fitted_slope(x: npt.ArrayLike, y: npt.ArrayLike, error: npt.ArrayLike) -> tuple[float, float]:
@@ -91,50 +127,36 @@ def section(bench: Workbench) -> list[str]:
 
 def lines_of(bench: Workbench, sweep: Sweep) -> list[Line]:
     values = bench.size(sweep.values, sweep.values[:2])
-    found = [worst(bench, sweep, value) for value in values]
+    points = [sweep.point(value, 0.0) for value in values]
+    finals = [finals_of(bench, sweep, value) for value in values]
     return [
-        Line(
-            sweep,
-            policy,
-            [sweep.point(value, 0.0) for value in values],
-            np.array([figures[policy][0] for figures in found]),
-            np.array([figures[policy][1] for figures in found]),
-        )
-        for policy in sweep.policies
+        Line(sweep, policy, points, [final[:, number] for final in finals])
+        for number, policy in enumerate(sweep.policies)
     ]
 
 
-def worst(bench: Workbench, sweep: Sweep, value: float) -> dict[str, tuple[float, float]]:
-    """By policy, mean and standard error of the regret at the worst of the gaps."""
-    point = sweep.point(value, 0.0)
-    runs = bench.size(60 if point.horizon > 100_000 else sweep.runs, 3)
-
+def finals_of(bench: Workbench, sweep: Sweep, value: float) -> npt.NDArray[np.float64]:
+    """Regret at each of the gaps, by policy and run."""
+    runs = bench.runs(60 if sweep.point(value, 0.0).horizon > 100_000 else sweep.runs, 8)
     points = [sweep.point(value, gap) for gap in GAPS]
-    finals = [bench.simulated(at.world, sweep.policies, at.horizon, runs).final for at in points]
-    worst_final = {
-        policy: max((final[i] for final in finals), key=np.mean) for i, policy in enumerate(sweep.policies)
-    }
-    return {policy: (float(final.mean()), standard_error(final)) for policy, final in worst_final.items()}
+    return np.array([bench.simulated(at.world, sweep.policies, at.horizon, runs).final for at in points])
 
 
 def row(line: Line) -> list[str]:
-    lower, upper = (line.slope_of([getattr(p, key) for p in line.points])[0] for key in ("lower", "upper"))
-    slope, error = line.slope_of(line.regret)
-    last, _ = line.slope_of(line.regret, last=2)
-    share = float(np.max(line.regret / [point.upper for point in line.points]))
+    values, (slope, error) = line.statistics(), line.slope_of(line.regret)
     slack = TOLERANCE + 2 * error
-    agrees = min(lower, upper) - slack <= slope <= max(lower, upper) + slack and share <= 1
-    return [
-        line.sweep.name,
-        line.sweep.label,
-        f"`{line.policy}`",
-        f"{lower:.2f}",
-        f"{slope:.2f} ± {error:.2f}",
-        f"{upper:.2f}",
-        f"{last:.2f}",
-        f"{share:.2g}",
-        yes(agrees),
+    low, high = sorted([values["lower"], values["upper"]])
+    agrees = low - slack <= slope <= high + slack and values["share of upper bound"] <= 1
+    texts = {column: f"{value:.2f}" for column, value in values.items()}
+    texts["measured"] += f" ± {error:.2f}"
+    texts["share of upper bound"] = f"{values['share of upper bound']:.2g}"
+    errors = bootstrap_error(lambda places: list(line.statistics(places).values()))
+    runs = min(final.shape[1] for final in line.finals)
+    figures = [  # in 6 digits the slope of a root is .5, whatever the weights of the points
+        plus_minus(float(f"{value:.6g}"), sampling, size=runs, text=texts[column])
+        for (column, value), sampling in zip(values.items(), errors, strict=True)
     ]
+    return [line.sweep.name, line.sweep.label, f"`{line.policy}`", *figures, yes(agrees)]
 
 
 def chart(bench: Workbench, lines: list[Line]) -> None:

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from research.cores import each
-from research.markdown import table, verdict, yes
+from research.figures import Note, share, table
+from research.markdown import verdict, yes
 from research.sources import assumption_modules, world_modules
 from research.validation.instances import world_named
 from truant import registry
-from truant.analysis.contradictions import p_value
 from truant.assumptions import ChiSquare
 from truant.counts import Counts
 from truant.errors import NotIdentified
+from truant.evidence.contradictions import p_value
 
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.2  # of the tables, to confirm the figures
 LEVEL, LARGEST_SIZE = 0.05, 0.075
 SIZES = (100, 1000)
 # assumption, a world where it holds, and one where it does not
@@ -35,7 +37,7 @@ TESTED = [
 
 
 def section(bench: Workbench) -> list[str]:
-    many, few = bench.size(2000, 20), bench.size(200, 4)
+    many, few = bench.runs(2000, 20), bench.runs(200, 4)
     rows = []
     for name, null, other in TESTED:
         replications = many if name in ("mcar", "mediator-mar") else few
@@ -45,14 +47,20 @@ def section(bench: Workbench) -> list[str]:
                 parts = assumption_modules(name) | (
                     world_modules(world) if "by-level" not in world else set()
                 )
-                found = bench.piece(
-                    rejections, parts, assumption=name, world=world, rows=n, replications=replications
+                tables = bench.piece(
+                    rejections,
+                    parts,
+                    assumption=name,
+                    world=world,
+                    rows=n,
+                    replications=replications,
+                    first=bench.first,
                 )
-                judged = [rejected for rejected in found if rejected is not None]
-                share = float(np.mean(judged)) if judged else 0.0
-                cells.append(f"{share:.3f}" if judged else "-")
-                if world == null and judged:
-                    agrees &= share <= LARGEST_SIZE + 3 * np.sqrt(LEVEL * (1 - LEVEL) / len(judged))
+                rejected = [one for one in tables if one is not None]
+                cells.append(share(rejected) if rejected else Note("-"))
+                if world == null and rejected:
+                    allowed = 3 * np.sqrt(LEVEL * (1 - LEVEL) / len(rejected))
+                    agrees &= bool(np.mean(rejected) <= LARGEST_SIZE + allowed)
         rows.append([f"`{name}`", f"`{null}`", *cells[:2], f"`{other}`", *cells[2:], yes(agrees)])
     return [
         "## Sizes and powers of the tests",
@@ -74,9 +82,14 @@ def section(bench: Workbench) -> list[str]:
     ]
 
 
-def rejections(assumption: str, world: str, rows: int, replications: int) -> list[bool | None]:
-    """Of each replication, whether the test of the assumption rejects; None if there is no test."""
-    return each(_rejected, [(assumption, world, rows, seed) for seed in range(replications)])
+def rejections(assumption: str, world: str, rows: int, replications: int, first: int) -> list[bool | None]:
+    """Of each replication, whether the test of the assumption rejects; None if there is no test.
+
+    Parameters
+    ----------
+    first : seed of the first replication.
+    """
+    return each(_rejected, [(assumption, world, rows, seed) for seed in range(first, first + replications)])
 
 
 def _rejected(item: tuple[str, str, int, int]) -> bool | None:

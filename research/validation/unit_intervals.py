@@ -7,9 +7,9 @@ from scipy.stats import norm
 
 from research.cores import each
 from truant.analysis import Labels
-from truant.analysis.clusters import ArmUnits, Clusters
-from truant.analysis.estimates import beliefs
 from truant.counts import COLUMNS, OBSERVED, PULLS, SUM, Counts
+from truant.estimates.beliefs import beliefs
+from truant.estimates.clusters import ArmUnits, Clusters
 from truant.setting import FloatArray, IntArray, Setting
 
 SETTINGS = {
@@ -20,10 +20,15 @@ SETTINGS = {
 
 
 def unit_samples(
-    assumption: str, units: int, rows: int, correlation: float, replications: int
+    assumption: str, units: int, rows: int, correlation: float, replications: int, first: int
 ) -> list[list[bool]]:
-    """Of each replication and arm, whether the interval holds the truth: with rows independent, and by unit."""
-    items = [(assumption, units, rows, correlation, seed) for seed in range(replications)]
+    """Of each replication and arm, whether the interval holds the truth: with rows independent, and by unit.
+
+    Parameters
+    ----------
+    first : seed of the first replication.
+    """
+    items = [(assumption, units, rows, correlation, seed) for seed in range(first, first + replications)]
     return [covered for sample in each(_sample, items) for covered in sample]
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from research.markdown import standard_error, table, verdict, yes
+from research.figures import share, table
+from research.markdown import standard_error, verdict, yes
 from research.sources import assumption_modules
 from research.validation.coverage import nominal
 from research.validation.unit_intervals import SETTINGS, unit_samples
@@ -14,6 +15,7 @@ from research.validation.unit_intervals import SETTINGS, unit_samples
 if TYPE_CHECKING:
     from research.workbench import Workbench
 
+CONFIRMED_SHARE = 0.4  # of the replications, to confirm the figures
 CASES = (
     (1, 200, 0.5),
     (10, 30, 0.5),
@@ -24,7 +26,7 @@ CASES = (
 
 
 def section(bench: Workbench) -> list[str]:
-    replications = bench.size(1000, 10)
+    replications = bench.runs(1000, 10)
     rows = []
     for name in SETTINGS:
         for each, units, correlation in CASES:
@@ -36,18 +38,18 @@ def section(bench: Workbench) -> list[str]:
                 rows=each,
                 correlation=correlation,
                 replications=replications,
+                first=bench.first,
             )
-            plain, by_unit = np.mean(held, axis=0)
-            right = nominal(float(by_unit), standard_error([float(pair[1]) for pair in held]))
+            plain, by_unit = np.transpose(held)  # the arms of a table are independent
             rows.append(
                 [
                     f"`{name}`",
                     f"{each}",
                     f"{units}",
                     f"{correlation:g}",
-                    f"{plain:.3f}",
-                    f"{by_unit:.3f}",
-                    yes(right),
+                    share(plain),
+                    share(by_unit),
+                    yes(nominal(float(by_unit.mean()), standard_error(by_unit))),
                 ]
             )
     return [

@@ -48,10 +48,16 @@ RATES = {"rate near .3": 0.3, "rate near .02": 0.02}
 
 
 def unkind_tables(
-    assumption: str, outcome: str, K: int, gamma: list[float], rows: int, replications: int
+    assumption: str, outcome: str, K: int, gamma: list[float], rows: int, replications: int, first: int
 ) -> list[list[Any]]:
-    """Of each replication: whether the interval holds the mean (None: refused or no interval), and its warnings."""
-    return each(_table, [(assumption, outcome, K, tuple(gamma), rows, seed) for seed in range(replications)])
+    """Of each replication: whether the interval holds the mean (None: refused or no interval), and its warnings.
+
+    Parameters
+    ----------
+    first : seed of the first replication.
+    """
+    seeds = range(first, first + replications)
+    return each(_table, [(assumption, outcome, K, tuple(gamma), rows, seed) for seed in seeds])
 
 
 def _table(item: tuple[str, str, int, tuple[float, float], int, int]) -> list[Any]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from research.cores import each
 from truant.analysis import Labels, analyze_counts
-from truant.analysis.weighted import POWERS, ByProbability, WeightedSums
+from truant.collection.weighted import POWERS, ByProbability, WeightedSums
 from truant.counts import Counts
 from truant.setting import FloatArray, IntArray, Setting
 
@@ -17,9 +17,14 @@ MIX = {"a": 0.5, "b": 0.25, "c": 0.25}
 SETTING = Setting(arms=3, mediators=2, low=-4, high=5, range_known=False)
 
 
-def weighted_runs(means: str, rows: int, least: float, runs: int, seed: int) -> list[dict[str, list[bool]]]:
-    """Of each log, whether the intervals of the best arm, of the others and of a mix hold the truth."""
-    return each(_run, [(means, rows, least, seed + run) for run in range(runs)])
+def weighted_runs(means: str, rows: int, least: float, runs: int, first: int) -> list[dict[str, list[bool]]]:
+    """Of each log, whether the intervals of the best arm, of the others and of a mix hold the truth.
+
+    Parameters
+    ----------
+    first : seed of the first log.
+    """
+    return each(_run, [(means, rows, least, seed) for seed in range(first, first + runs)])
 
 
 def _run(item: tuple[str, int, float, int]) -> dict[str, list[bool]]:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from research import ROOT
-from research.markdown import standard_error, table
+from research.figures import table
+from research.markdown import standard_error
 from research.validation.measures import regret
 from truant.files import written_whole
 
@@ -37,9 +38,9 @@ CLEAR = 2.0  # standard errors of the paired difference
 
 
 def write(bench: Workbench, results: dict[str, list[Simulation]]) -> Path:
-    """Put the table between its marks in docs/lab.md; a quick study has a page of its own."""
+    """Put the table between its marks in docs/lab.md; a study that is not for the pages has a page of its own."""
     text = block(results)
-    if bench.quick:
+    if bench.docs != ROOT / "docs":
         path = bench.docs / "which.md"
         page = text
     else:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from research.markdown import picture, table, verdict, yes
-from research.validation.measures import LINEAR, grows
+from research.figures import plus_minus, table
+from research.markdown import picture, standard_error, verdict, yes
+from research.validation.measures import LINEAR, grows, regret
 from research.validation.pictures import heat_map, save
 from truant.errors import NotIdentified
 from truant.policies import named
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from research.workbench import Workbench
     from truant.lab.result import Simulation
 
+CONFIRMED_SHARE = 0.25  # of the runs, to confirm the figures
 POLICIES = (
     "mcar-ucb",
     "mar-ucb",
@@ -41,7 +43,7 @@ WORLDS = {
 
 
 def section(bench: Workbench) -> list[str]:
-    runs, horizon = bench.size(60, 3), bench.size(100_000, 3000)
+    runs, horizon = bench.runs(60, 3), bench.size(100_000, 3000)
     results = {world: in_world(bench, world, horizon, runs) for world in WORLDS}
     chart(bench, results)
     rows = [row(world, result) for world, result in results.items()]
@@ -73,7 +75,7 @@ def possible(policy: str, world: str) -> bool:
 
 
 def mean(result: Simulation, policy: str) -> float:
-    return float(result.final[result.policies.index(policy)].mean())
+    return float(regret(result, policy).mean())
 
 
 def row(world: str, result: Simulation) -> list[str]:
@@ -83,8 +85,10 @@ def row(world: str, result: Simulation) -> list[str]:
         if policy not in result.policies:
             cells.append("not possible")
             continue
-        figure = f"{mean(result, policy):,.0f}" + (" ↗" if grows(result, policy) else "")
-        cells.append(f"**{figure}**" if policy == right else figure)
+        final = regret(result, policy)
+        words = f"{final.mean():,.0f}" + (" ↗" if grows(result, policy) else "")
+        words = f"**{words}**" if policy == right else words
+        cells.append(plus_minus(final.mean(), standard_error(final), size=len(final), text=words))
     rivals = [mean(result, policy) for policy in result.policies if policy not in (right, "oracle-thompson")]
     return [world, *cells, yes(not grows(result, right) and mean(result, right) <= 2 * min(rivals))]
 

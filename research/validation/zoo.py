@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from research import ROOT
-from research.markdown import plus_minus, standard_error, table, verdict, yes
+from research.figures import Note, mean, median, plus_minus, share, table
+from research.markdown import verdict, yes
 from research.validation.measures import (
     ERRORS,
     LIMITS,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from research.workbench import Workbench
     from truant.lab.result import Simulation
 
+CONFIRMED_SHARE = 0.05  # of the runs, to confirm the figures
 UNKIND = {
     "conversion": "mar",
     "zero-inflated": "mcar",
@@ -90,7 +92,7 @@ def section(bench: Workbench) -> list[str]:
         table(COLUMNS, [row.cells for row in unkind]),
         "### Nearly normal outcomes",
         f"The same policies where outcomes are normal with equal variances, {bench.size(100000, 2000):,} "
-        f"rounds, {bench.size(200, 4)} runs: this is the cost of caution where it is not needed. {LIMITS} "
+        f"rounds, {bench.runs(200, 4)} runs: this is the cost of caution where it is not needed. {LIMITS} "
         f"{counted(normal)}",
         table(COLUMNS, [row.cells for row in normal]),
         "### A table as a world",
@@ -102,7 +104,7 @@ def section(bench: Workbench) -> list[str]:
 
 def sizes(bench: Workbench) -> tuple[int, int]:
     """Runs and rounds in the unkind worlds."""
-    return bench.size(400, 4), bench.size(50_000, 1000)
+    return bench.runs(400, 4), bench.size(50_000, 1000)
 
 
 def counted(rows: Sequence[Judged]) -> str:
@@ -120,17 +122,17 @@ def unkind_verdict(world: str, result: Simulation, policy: str) -> str:
     """Whether a policy keeps the limits of an unkind world."""
     if policy in NAIVE:
         return "-"
-    share = straight(result, policy).mean()
+    lines = straight(result, policy).mean()
     if policy in ORACLES:
-        return yes(share <= ORACLES_STRAIGHT)
+        return yes(lines <= ORACLES_STRAIGHT)
     if world == "mnar-skewed":
         found, error = ratio(regret(result, policy), regret(result, "naive-ucb"))
-        return yes(found <= 1 + ERRORS * error and share <= SKEWED_STRAIGHT)
-    return yes(beside_naive(result, policy, price=1.0) and share <= MOST_STRAIGHT)
+        return yes(found <= 1 + ERRORS * error and lines <= SKEWED_STRAIGHT)
+    return yes(beside_naive(result, policy, price=1.0) and lines <= MOST_STRAIGHT)
 
 
 def normal_rows(bench: Workbench, world: str, assumption: str) -> list[Judged]:
-    runs, horizon = bench.size(200, 4), bench.size(100_000, 2000)
+    runs, horizon = bench.runs(200, 4), bench.size(100_000, 2000)
     policies = [*ours(assumption), *NAIVE, *ORACLES]
     result = bench.simulated(world, policies, horizon, runs)
     rows = []
@@ -145,7 +147,7 @@ def normal_rows(bench: Workbench, world: str, assumption: str) -> list[Judged]:
 
 def visits_rows(bench: Workbench) -> list[Judged]:
     runs, horizon = sizes(bench)
-    world = from_table(bench.file(ROOT / VISITS), arm="mail", mediator="opened", outcome="spent")
+    world = from_table(ROOT / VISITS, arm="mail", mediator="opened", outcome="spent")
     policies = [*ours("mar"), "naive-ucb", "oracle-ucb"]
     result = bench.simulated(world, policies, horizon, runs)
     rows = []
@@ -161,14 +163,15 @@ def visits_rows(bench: Workbench) -> list[Judged]:
 def row(world: str, result: Simulation, policy: str, agrees: str) -> Judged:
     final, lines = regret(result, policy), straight(result, policy)
     first, second = halves(result, policy)
+    naive, growth = regret(result, "naive-ucb"), ratio(second, first)
     cells = [
         world,
         f"`{policy}`",
-        plus_minus(final.mean(), standard_error(final), 0),
-        f"{np.median(final):,.0f}",
-        "1" if policy == "naive-ucb" else plus_minus(*ratio(final, regret(result, "naive-ucb"))),
-        f"{second.sum() / max(first.sum(), 1e-12):.2f}",
-        f"{lines.sum()} of {len(lines)}",
+        mean(final, 0),
+        median(final),
+        Note("1") if policy == "naive-ucb" else plus_minus(*ratio(final, naive), size=len(final)),
+        plus_minus(*growth, size=len(final), text=f"{growth[0]:.2f}"),
+        share(lines, f"{lines.sum()} of {len(lines)}"),
         agrees,
     ]
     return Judged(cells, agrees)

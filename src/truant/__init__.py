@@ -7,43 +7,39 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from truant import checks, datasets, theory, worlds
+    from truant.analysis import Analysis
+    from truant.analysis.analysis_by import AnalysisBy
     from truant.counts import Counts
     from truant.errors import TruantError
+    from truant.follow_up.result import Plan
     from truant.lab.result import Simulation
     from truant.lab.simulate import simulate
+    from truant.lab.sweep import sweep
+    from truant.lab.sweep_result import SweepResult
     from truant.live.decision import Decision
     from truant.live.experiment import Experiment, experiments
-    from truant.live.rehearsal_result import Rehearsal
-    from truant.live.rehearse import rehearse
     from truant.live.status import Status
     from truant.live.times import ManualClock
-    from truant.logs.analysis_by import AnalysisBy
-    from truant.logs.analyze import analyze
-    from truant.logs.log_analysis import LogAnalysis
-    from truant.logs.log_plan import LogPlan
-    from truant.logs.plan import plan
+    from truant.logs.calls import analyze, plan
     from truant.policies import Policy
     from truant.policies import named as policy
     from truant.policies.decider import Decider
-    from truant.reproduction import reproduce
-    from truant.reproduction.run import Reproduction
+    from truant.rehearsal.rehearse import rehearse
+    from truant.rehearsal.result import Rehearsal
     from truant.setting import Setting
-    from truant.sweeps.result import SweepResult
-    from truant.sweeps.sweep import sweep
     from truant.worlds import make as world
 
 __all__ = [
+    "Analysis",
     "AnalysisBy",
     "Counts",
     "Decider",
     "Decision",
     "Experiment",
-    "LogAnalysis",
-    "LogPlan",
     "ManualClock",
+    "Plan",
     "Policy",
     "Rehearsal",
-    "Reproduction",
     "Setting",
     "Simulation",
     "Status",
@@ -56,7 +52,6 @@ __all__ = [
     "plan",
     "policy",
     "rehearse",
-    "reproduce",
     "simulate",
     "sweep",
     "theory",
@@ -66,32 +61,30 @@ __all__ = [
 
 # Loaded when first used, so that `import truant` stays quick.
 _PLACES = {
-    "AnalysisBy": ("truant.logs.analysis_by", "AnalysisBy"),
+    "Analysis": ("truant.analysis", "Analysis"),
+    "AnalysisBy": ("truant.analysis.analysis_by", "AnalysisBy"),
     "Counts": ("truant.counts", "Counts"),
     "Decider": ("truant.policies.decider", "Decider"),
     "Decision": ("truant.live.decision", "Decision"),
     "Experiment": ("truant.live.experiment", "Experiment"),
-    "LogAnalysis": ("truant.logs.log_analysis", "LogAnalysis"),
-    "LogPlan": ("truant.logs.log_plan", "LogPlan"),
     "ManualClock": ("truant.live.times", "ManualClock"),
+    "Plan": ("truant.follow_up.result", "Plan"),
     "Policy": ("truant.policies", "Policy"),
-    "Rehearsal": ("truant.live.rehearsal_result", "Rehearsal"),
-    "Reproduction": ("truant.reproduction.run", "Reproduction"),
+    "Rehearsal": ("truant.rehearsal.result", "Rehearsal"),
     "Setting": ("truant.setting", "Setting"),
     "Simulation": ("truant.lab.result", "Simulation"),
     "Status": ("truant.live.status", "Status"),
-    "SweepResult": ("truant.sweeps.result", "SweepResult"),
+    "SweepResult": ("truant.lab.sweep_result", "SweepResult"),
     "TruantError": ("truant.errors", "TruantError"),
-    "analyze": ("truant.logs.analyze", "analyze"),
+    "analyze": ("truant.logs.calls", "analyze"),
     "checks": ("truant.checks", ""),
     "datasets": ("truant.datasets", ""),
     "experiments": ("truant.live.experiment", "experiments"),
-    "plan": ("truant.logs.plan", "plan"),
+    "plan": ("truant.logs.calls", "plan"),
     "policy": ("truant.policies", "named"),
-    "rehearse": ("truant.live.rehearse", "rehearse"),
-    "reproduce": ("truant.reproduction", "reproduce"),
+    "rehearse": ("truant.rehearsal.rehearse", "rehearse"),
     "simulate": ("truant.lab.simulate", "simulate"),
-    "sweep": ("truant.sweeps.sweep", "sweep"),
+    "sweep": ("truant.lab.sweep", "sweep"),
     "theory": ("truant.theory", ""),
     "world": ("truant.worlds", "make"),
     "worlds": ("truant.worlds", ""),

@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truant.compile import hot
-from truant.errors import InvalidValue
-from truant.pull_columns import code_column, outcome_column
+from truant.errors import InvalidValue, counted, quoted
 from truant.setting import (
     LARGEST_OUTCOME,
     FloatArray,
@@ -30,11 +29,12 @@ from truant.setting import (
     Setting,
     as_float,
     as_numbers,
+    code_column,
     finite,
     is_number,
     needed_setting,
+    outcome_column,
 )
-from truant.text import counted, quoted
 
 PULLS, OBSERVED, SUM, SQUARES, CUBES = range(5)  # columns of the real layout
 COLUMNS = 5

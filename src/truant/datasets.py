@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truant.extras import require
+from truant.errors import require
 from truant.tables.arrow import as_arrow
 
 if TYPE_CHECKING:

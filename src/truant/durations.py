@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from truant.errors import InvalidValue
-from truant.text import quoted
+from truant.errors import InvalidValue, quoted
 
 MICROSECOND = timedelta(microseconds=1)
 SECOND = 10**6  # in microseconds

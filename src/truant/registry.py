@@ -3,6 +3,8 @@
 A module of a room lists what it offers in a dict called `parts`, name -> factory. Another package offers
 parts through entry points of the group "truant.<room>". Its code is imported only where a part of it is asked for by
 name, or where all parts are listed; whatever is wrong with it is said in one sentence that names the package.
+
+Entry points: what other packages offer, read without importing them, whatever state they are in.
 """
 
 from __future__ import annotations
@@ -12,18 +14,65 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import re
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, distributions, entry_points
 from typing import Any, TypeVar
 
-from truant.errors import InvalidValue, TruantError, UnknownName, unknown
-from truant.plugins import FIT_NAME, is_fit, offered_points, package_of, said
-from truant.text import quoted
+from truant.errors import InvalidValue, TruantError, UnknownName, quoted, unknown
+
+_FIT = re.compile(r"[^\W_][\w.-]*")  # no colon, which begins parameters, and nothing that a shell takes apart
+FIT_NAME = "letters, digits, '-', '_' and '.', a letter or digit first"
+
+
+def is_fit(name: str) -> bool:
+    """Whether a part can be asked for by this name."""
+    return bool(_FIT.fullmatch(name))
+
+
+def offered_points(group: str) -> tuple[list[EntryPoint], list[str]]:
+    """The entry points of a group, and a sentence about each package whose list of them cannot be read."""
+    try:
+        return list(entry_points(group=group)), []
+    except Exception:
+        return _one_package_at_a_time(group)
+
+
+def _one_package_at_a_time(group: str) -> tuple[list[EntryPoint], list[str]]:
+    found: dict[tuple[str, str, str], EntryPoint] = {}
+    problems = []
+    for distribution in distributions():
+        try:
+            for point in distribution.entry_points.select(group=group):
+                found.setdefault((package_of(point), point.name, point.value), point)
+        except Exception as error:
+            where = getattr(distribution, "_path", "an installed package")
+            problems.append(f"The entry points of {where} cannot be read: {said(error)}.")
+    return list(found.values()), problems
+
+
+def package_of(point: EntryPoint) -> str:
+    """The name of the package that offers it."""
+    try:
+        name = point.dist.name if point.dist else None
+    except Exception:  # a package without metadata
+        name = None
+    return name or "another package"
+
+
+def said(error: BaseException) -> str:
+    """What kind of error it is, and the first line of what it says."""
+    try:
+        text = str(error).strip().partition("\n")[0].rstrip(".:; ")
+    except Exception:  # its own text fails
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
 
 ROOMS = {
     "assumption": "truant.assumptions",
@@ -74,12 +123,11 @@ class Part:
 
     @property
     def meanings(self) -> dict[str, str]:
-        """What each parameter means, in a sentence; empty where another package does not say."""
-        if self.package:
-            said = documented_parameters(self.factory)
+        """What each parameter means, in a sentence; empty where its docstring does not say."""
+        if self.kind == "world" and not self.package:
+            said = {**general_meanings(self.kind), **_words_of_worlds().OF_PART.get(self.name, {})}
         else:
-            more_exact = getattr(_meanings_module(self.kind), "OF_PART", {})
-            said = {**general_meanings(self.kind), **more_exact.get(self.name, {})}
+            said = documented_parameters(self.factory)
         return {name: said.get(name, "") for name in self.parameters}
 
     def build(self, *arguments: Any, **parameters: Any) -> Any:
@@ -97,7 +145,7 @@ class Part:
 
     def _unknown_parameter(self, name: str) -> UnknownName:
         """The error for a parameter that the part does not have; it says what a newcomer's word for it is called."""
-        words = _meanings_module(self.kind) if self.kind == "world" else None
+        words = _words_of_worlds() if self.kind == "world" else None
         meant = words.SYNONYMS.get(name.lower().replace("-", "_")) if words else None
         if words is None or meant is None:
             return unknown(f"parameter of {self.kind} {self.name!r}:", name, self.parameters)
@@ -182,13 +230,13 @@ def package_at_fault(error: BaseException) -> str | None:
 
 
 def general_meanings(kind: str) -> Mapping[str, str]:
-    """What the parameters of built-in parts mean, whichever part has them."""
-    meanings: Mapping[str, str] = _meanings_module(kind).MEANINGS
+    """What parameters that several parts of a kind have mean, in the order of listings."""
+    meanings: Mapping[str, str] = _words_of_worlds().MEANINGS if kind == "world" else {}
     return meanings
 
 
-def _meanings_module(kind: str) -> Any:
-    return importlib.import_module(f"{ROOMS[kind]}.meanings")
+def _words_of_worlds() -> Any:
+    return importlib.import_module(f"{ROOMS['world']}.meanings")
 
 
 def documented_parameters(factory: Factory) -> dict[str, str]:

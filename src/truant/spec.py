@@ -14,8 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from truant.errors import InvalidValue
-from truant.text import quoted
+from truant.errors import InvalidValue, quoted
 
 _WHOLE = 10**15  # numbers without a fraction are written without a point up to here
 _PYTHON_WORDS = {"True": True, "False": False, "None": None}

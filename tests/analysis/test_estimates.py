@@ -6,10 +6,10 @@ from scipy import stats
 
 from truant import registry
 from truant.analysis import Labels, analyze_counts
-from truant.analysis.bounds import two_ends, worst_case
-from truant.analysis.estimates import beliefs
 from truant.counts import Counts
 from truant.errors import InvalidValue, UnknownName
+from truant.estimates.beliefs import beliefs
+from truant.estimates.differences import two_ends, worst_case
 from truant.setting import Setting
 from truant.worlds import make
 

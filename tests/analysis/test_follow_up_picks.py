@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truant.analysis import Labels
-from truant.analysis.follow_up_picks import pick_follow_ups
-from truant.analysis.follow_up_plan import PlanOptions, plan_counts
 from truant.counts import Counts
 from truant.errors import InvalidValue
+from truant.follow_up.plan import pick_follow_ups, plan_counts
+from truant.follow_up.result import PlanOptions
 from truant.setting import Setting
 
 LABELS = Labels.of("abc", ["x", "y"])

@@ -7,9 +7,9 @@ import pytest
 
 from tests.analysis.test_verdict import answer, judged
 from truant.analysis import Labels, analyze_counts
-from truant.analysis.words import settling_sentences, verdict_sentence
 from truant.counts import Counts
-from truant.report.graphs import assumption_graphs
+from truant.documents.graphs import assumption_graphs
+from truant.documents.verdict import settling_sentences, verdict_sentence
 from truant.setting import Setting
 
 FOLLOW_UP = answer("follow-up", "a", 0.97)
@@ -17,12 +17,12 @@ CASES = [
     ([FOLLOW_UP, answer("mar", "b", 0.99)], {}, "clear", "a", True),
     (
         [FOLLOW_UP, answer("mar", "b", 0.99)],
-        {"evidence_doubts": ["a"], "doubtful_arms": ["a"]},
+        {"proof_doubts": ["a"], "doubtful_arms": ["a"]},
         "depends",
         None,
         False,
     ),
-    ([FOLLOW_UP], {"evidence_doubts": ["a"], "doubtful_arms": ["a"]}, "unsettled", "a", False),
+    ([FOLLOW_UP], {"proof_doubts": ["a"], "doubtful_arms": ["a"]}, "unsettled", "a", False),
     ([FOLLOW_UP], {"doubtful_arms": ["b"]}, "clear", "a", True),  # under another assumption
     ([FOLLOW_UP], {"has_mediator": False}, "clear", "a", True),
     ([FOLLOW_UP, answer("mar", "a", 0.99)], {"mediator_informs": False}, "clear", "a", True),
@@ -42,7 +42,7 @@ CASES = [
 
 @pytest.mark.parametrize(("answers", "options", "kind", "arm", "decides"), CASES)
 def test_kinds(answers, options, kind, arm, decides):
-    found = judged(answers, evidence="follow-up", **options)
+    found = judged(answers, proof="follow-up", **options)
     assert (found.kind, found.arm, found.by_follow_up) == (kind, arm, decides)
 
 

@@ -9,15 +9,15 @@ from scipy import stats
 
 from truant import registry
 from truant.analysis import Labels, analyze_counts
-from truant.analysis.best import Z_GRID, best_of, best_probabilities
-from truant.analysis.contradictions import contradictions, holm, p_value
-from truant.analysis.diagnosis import contradicted_by
-from truant.analysis.differences import Family, differences
-from truant.analysis.estimates import beliefs
-from truant.analysis.sensitivity import missing_mean, missing_shares, pooled_sd, tipping
 from truant.assumptions import ChiSquare, Estimate
 from truant.assumptions.mcar import Mcar
 from truant.counts import Counts
+from truant.estimates.beliefs import beliefs
+from truant.estimates.differences import Family, differences
+from truant.estimates.ranking import Z_GRID, best_of, best_probabilities
+from truant.evidence.contradictions import contradictions, holm, p_value
+from truant.evidence.sensitivity import missing_mean, missing_shares, pooled_sd, tipping
+from truant.evidence.warnings import contradicted_by
 from truant.setting import Setting
 from truant.worlds import make
 

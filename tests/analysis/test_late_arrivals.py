@@ -8,10 +8,12 @@ import pytest
 from research.validation.late_arrivals import drawn, rejects
 from scipy.stats import chi2, chi2_contingency
 
-from truant.analysis.late_arrivals import AT_LEVEL, IN_ARM, MEDIATOR, QUESTIONS, late_tests
-from truant.assumptions.follow_up_tests import normal_scores
+from truant import registry
+from truant.assumptions.cells import normal_scores
+from truant.assumptions.evidence import LATE_AT_LEVEL, LATE_IN_ARM, LATE_MEDIATORS
 from truant.counts import Counts
 from truant.errors import InvalidValue
+from truant.evidence.live_tests import late_tests
 from truant.setting import Setting
 
 LEVEL = 0.05
@@ -75,7 +77,7 @@ def test_means_have_the_moments_of_all_permutations_within_cells(assumption, key
     assert test.freedom == 2
     assert test.p_value == pytest.approx(chi2.sf(test.statistic, 2))
     assert test.late == late
-    assert test.question == (IN_ARM if assumption == "mcar" else AT_LEVEL)
+    assert test.question == (LATE_IN_ARM if assumption == "mcar" else LATE_AT_LEVEL).question
 
 
 def exact_p_value(pulls, setting, assumption):
@@ -129,7 +131,7 @@ def test_mediators_have_the_moments_of_all_permutations_within_outcome_levels(as
     away, covariance, tallies = brute_mediators(LEVELS, 3)
     inverse = np.linalg.pinv(covariance, rcond=1e-9, hermitian=True)
     (test,) = late_tests(*split(THREE, LEVELS), THREE, assumption)
-    assert test.question == MEDIATOR
+    assert test.question == LATE_MEDIATORS.question
     assert test.statistic == pytest.approx(away @ inverse @ away)
     assert (test.freedom, test.late) == (2, 4)
     drawn_statistics = np.einsum("di,ij,dj->d", tallies, inverse, tallies)
@@ -156,7 +158,7 @@ def test_a_missing_mediator_is_one_more_level_of_it():
     assert test.statistic == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("assumption", [*QUESTIONS, "follow-up", "worst-case"])
+@pytest.mark.parametrize("assumption", [*registry.built_in_names("assumption"), "worst-case"])
 def test_without_information_there_is_no_test(assumption):
     alone = [(0, 0, 1.0, 1), (0, 1, 0.0, 0), (1, 0, 2.0, 0), (1, 0, 1.0, 0)]
     none_late = [(0, 0, 1.0, 0), (0, 0, 2.0, 0)]

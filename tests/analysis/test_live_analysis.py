@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from truant.analysis import Labels, analyze_counts, live_analysis, replay_cache, shared_replays
-from truant.analysis.by_policy import ByPolicy
-from truant.analysis.calibration import LOOKED_AT, roots_of
-from truant.analysis.collection import ByUnknownPolicy
-from truant.analysis.collection_words import collection_sentences
+from truant.analysis import Labels, analyze_counts, live_analysis
 from truant.analysis.live_analysis import analyze_live
-from truant.analysis.replay_curves import PlugIns, curve_of, looked_at, own_roots
-from truant.analysis.shared_replays import Shared, calibrate_and_check, held_by_others
 from truant.assumptions.mar import Mar
 from truant.assumptions.mcar import Mcar
 from truant.assumptions.mediator_mar import MediatorMar
+from truant.collection import by_policy, shared_replays
+from truant.collection.by_policy import ByPolicy
+from truant.collection.calibration import LOOKED_AT, PlugIns, curve_of, looked_at, own_roots, roots_of
+from truant.collection.intervals import ByUnknownPolicy
+from truant.collection.shared_replays import Shared, calibrate_and_check, held_by_others
 from truant.counts import Counts
+from truant.documents.analysis import collection_sentences
 from truant.errors import InvalidValue, UnknownName
 from truant.policies import named
 from truant.setting import Setting
@@ -32,7 +32,7 @@ KINDS = [REAL, {"levels": (0.0, 1.0)}, {"levels": (0.0, 1.0, 5.0)}]
 def own_cache(tmp_path, monkeypatch):
     folder = tmp_path / "cache"
     folder.mkdir(mode=0o700)
-    monkeypatch.setattr(replay_cache, "cache_folder", lambda: folder)
+    monkeypatch.setattr(by_policy, "cache_folder", lambda: folder)
     return folder
 
 
@@ -297,7 +297,7 @@ def test_a_policy_that_fails_while_it_is_replayed_has_sequences(monkeypatch):
     def refuse(*given, **options):
         raise InvalidValue("The index of 'mar-ucb' chose an arm that is not there; try check_index on it.")
 
-    monkeypatch.setattr("truant.analysis.replay.play", refuse)
+    monkeypatch.setattr("truant.collection.replay.play", refuse)
     found = live(counts_of(90, setting_of()), setting_of())
     (reason,) = collection_sentences(found.collection)[1:]
     assert reason == (

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from truant.analysis.plan_allocation import allocate, shared_out
-from truant.analysis.plan_cells import plan_cells
 from truant.counts import Counts
+from truant.follow_up.assurance import allocate, shared_out
+from truant.follow_up.cells import plan_cells
 from truant.setting import Setting
 
 

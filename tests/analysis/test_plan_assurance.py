@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from truant.analysis import Labels, analyze_counts
-from truant.analysis.best import Z_GRID, best_probabilities
-from truant.analysis.follow_up_plan import PlanOptions, plan_counts
-from truant.analysis.plan_assurance import Draws, missing_means, simulated_moments
-from truant.analysis.plan_cells import plan_cells
-from truant.analysis.plan_curves import ArmMoments, curves, leader_probability
 from truant.assumptions.follow_up import FollowUp
 from truant.counts import Counts
+from truant.estimates.ranking import Z_GRID, best_probabilities
+from truant.follow_up.assurance import Draws, missing_means, simulated_moments
+from truant.follow_up.cells import ArmMoments, curves, leader_probability, plan_cells
+from truant.follow_up.plan import plan_counts
+from truant.follow_up.result import PlanOptions
 from truant.setting import Setting
 
 REAL = Setting(arms=2, mediators=2, low=-10, high=10, range_known=False)
@@ -60,7 +60,7 @@ def test_moments_and_probabilities_are_those_of_the_analysis(setting):
 
 
 def test_three_arms_have_the_probabilities_of_the_quadrature():
-    from truant.assumptions.tilted import Moments, tilted
+    from truant.assumptions.assumption import Moments, tilted
 
     setting = Setting(arms=3, mediators=1, low=-10, high=10, range_known=False)
     a, y = np.repeat([0, 1, 2], 30), np.random.default_rng(1).normal(size=90)

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from truant.analysis import Labels, analyze_counts, by_policy, replay, replay_cache
-from truant.analysis.by_policy import ByPolicy
-from truant.analysis.calibration import Roots, inverse, roots_of
-from truant.analysis.fitted_world import LikelihoodPath, ObservedPath
+from truant.analysis import Labels, analyze_counts
 from truant.assumptions import Estimate
 from truant.assumptions.mar import Mar
 from truant.assumptions.mnar import mnar
+from truant.collection import by_policy, replay
+from truant.collection.by_policy import ByPolicy
+from truant.collection.calibration import Roots, inverse, roots_of
+from truant.collection.replay import LikelihoodPath, ObservedPath
 from truant.counts import Counts
 from truant.errors import InvalidValue
 from truant.play.run import play
@@ -28,7 +29,7 @@ LABELS = Labels.of("abc", ["x", "y"])
 def own_cache(tmp_path, monkeypatch):
     folder = tmp_path / "cache"
     folder.mkdir(mode=0o700)
-    monkeypatch.setattr(replay_cache, "cache_folder", lambda: folder)
+    monkeypatch.setattr(by_policy, "cache_folder", lambda: folder)
     return folder
 
 
@@ -211,7 +212,7 @@ def test_a_failed_check_falls_back_to_confidence_sequences_and_says_so(setting, 
     method = found.collection.intervals["mar"]
     assert method.method == "confidence-sequence"
     assert "held the truth in 66.7% of the replayed logs where 0.95 was asked for" in method.reason
-    from truant.analysis.collection import ByUnknownPolicy
+    from truant.collection.intervals import ByUnknownPolicy
 
     assert np.array_equal(intervals(found), intervals(analysis(counts, setting, ByUnknownPolicy())))
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 import truant
-from truant.analysis.sequences import ORDERS, RATE, in_sequence, sequence_level, sequence_root
 from truant.assumptions import Estimate
+from truant.collection.intervals import ORDERS, RATE, in_sequence, sequence_level, sequence_root
 
 Z95 = float(norm.ppf(0.975))
 

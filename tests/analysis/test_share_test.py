@@ -7,8 +7,8 @@ import pytest
 from research.validation.share_test import looks
 from scipy.stats import norm, poisson
 
-from truant.analysis.share_test import RATES, share_test
 from truant.errors import InvalidValue
+from truant.evidence.live_tests import RATES, share_test
 
 LEVEL = 0.05
 

@@ -7,18 +7,13 @@ import pytest
 
 from tests.analyses import TABLE, binary, real
 from truant.analysis import Labels, analyze_counts
-from truant.analysis.bounds import Bounds
-from truant.analysis.more_rows import MoreRows
-from truant.analysis.verdict import Answer, best_by_bounds, decide
-from truant.analysis.words import (
-    Figures,
-    answer_sentences,
-    missing_sentence,
-    settling_sentences,
-    tipping_sentence,
-    verdict_sentence,
-)
+from truant.analysis.verdict import Answer, Evidence, decide
 from truant.counts import Counts
+from truant.documents.analysis import missing_sentence, tipping_sentence
+from truant.documents.verdict import answer_sentences, settling_sentences, verdict_sentence
+from truant.documents.words import Figures
+from truant.estimates.differences import Bounds, best_by_bounds
+from truant.estimates.ranking import MoreRows
 from truant.setting import Setting
 
 
@@ -39,7 +34,7 @@ def judged(answers, **options):
         "level": 0.95,
         "tolerance": None,
     }
-    return decide(answers, **(given | options))
+    return decide(Evidence(answers=answers, **(given | options)))
 
 
 SURE, UNSURE = answer("mar", "a", 0.95), answer("mar", "a", 0.9499)

@@ -8,8 +8,10 @@ import pytest
 
 import truant
 from tests.analyses import TABLE, binary, real
-from truant.analysis import words
-from truant.analysis.words import Figures, percent, settling_sentences, tipping_sentence
+from truant.documents.analysis import missing_sentence, tipping_sentence
+from truant.documents.verdict import settling_sentences
+from truant.documents.words import Figures, leading_arms
+from truant.evidence.warnings import percent
 
 
 def test_figures_have_two_digits_of_the_standard_error():
@@ -60,18 +62,18 @@ def test_tipping_sentences_cover_every_case():
 
 
 def test_missing_sentence_names_the_extremes():
-    assert words.missing_sentence(binary(assume=["mcar"])).startswith(
+    assert missing_sentence(binary(assume=["mcar"])).startswith(
         "24.1% of all outcomes are missing: most in arm"
     )
     seen = binary(assume=["mcar"], table=TABLE * [1, 1, 0])
-    assert words.missing_sentence(seen) == "No outcome is missing."
+    assert missing_sentence(seen) == "No outcome is missing."
 
 
 def test_of_many_arms_the_leading_ones_come_first_and_the_control_is_kept():
     analysis = real(arms=6, control="arm 0")
-    kept = [arm.arm for arm in words.leading_arms(analysis, 3)]
+    kept = [arm.arm for arm in leading_arms(analysis, 3)]
     assert kept == [analysis.sorted_arms[0].arm, analysis.sorted_arms[1].arm, "arm 0"]
-    assert words.leading_arms(analysis, 10) == analysis.sorted_arms
+    assert leading_arms(analysis, 10) == analysis.sorted_arms
 
 
 def test_a_numeric_mediator_with_many_values_is_to_be_cut():
@@ -86,9 +88,9 @@ def test_a_numeric_mediator_with_many_values_is_to_be_cut():
     assert empty
     assert all(advice in message and "merge this level" not in message for message in empty)
     assert found.verdict.kind == "no-mediator"
-    told = settling_sentences(found.analysis)
+    told = settling_sentences(found)
     assert told[0] == f"C{advice[1:]}."
     assert told[1].startswith("Or name another mediator")
     cut = truant.analyze(table, arm="arm", mediator="Age:3", outcome="y", range=(-9, 9))
     assert not any("into thirds" in one.message for one in cut.warnings)
-    assert cut.analysis.labels.cut_advice is None
+    assert cut.labels.cut_advice is None

@@ -7,7 +7,7 @@ from tests.assumptions.tables import random_table
 from truant.assumptions import both_mnar, mediator_mnar, mnar, profile
 from truant.assumptions.by_likelihood import ByLikelihood
 from truant.assumptions.exact import LikelihoodFit
-from truant.assumptions.linear import solve_both_mnar, solve_mediator_mnar, solve_mnar
+from truant.assumptions.likelihood import solve_both_mnar, solve_mediator_mnar, solve_mnar
 from truant.compile import link
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from truant import registry
+from truant.assumptions.assumption import Moments, student, tilted, two_level
 from truant.assumptions.cells import Cells
 from truant.assumptions.mar import Mar
 from truant.assumptions.mcar import Mcar
 from truant.assumptions.mediator_mar import MediatorMar
-from truant.assumptions.tilted import Moments, student, tilted, two_level
 from truant.counts import Counts
 from truant.errors import NotIdentified
 from truant.setting import Setting
@@ -158,7 +158,7 @@ def test_two_levels_are_reflected_too(z):
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(
         st.tuples(st.integers(-1, 2), st.sampled_from([np.nan, 0.0, 1.0, 2.0, 5.0, 100.0])),

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import truant
-from truant.assumptions.follow_up import FollowUp
-from truant.assumptions.follow_up_cells import THIN
+from truant.assumptions.follow_up import THIN, FollowUp
 from truant.assumptions.mar import Mar
 from truant.assumptions.mcar import Mcar
 from truant.counts import Counts
@@ -145,10 +144,10 @@ def with_follow_ups(world, pulls, answers, rng):
         hidden = np.flatnonzero((arms == arm) & np.isnan(y))
         marked[rng.permutation(hidden)[:answers]] = True
     found = y.copy()
-    levels = world.setting.levels
+    levels, tables = world.setting.levels, world.missing_tables
     for i in np.flatnonzero(marked):
         mediator = world.setting.mediators if m[i] < 0 else m[i]
-        value = world.draw_missing(rng, int(arms[i]), int(mediator), world.missing_tables)
+        value = world.draw_missing(rng, int(arms[i]), int(mediator), tables)
         found[i] = value if levels is None else levels[value]
     return Counts.fold(world.setting, arms, m, found, followed_up=marked)
 
@@ -161,12 +160,12 @@ def test_efficient_variance_is_reached_and_falls_to_that_of_everything_seen():
     assert truant.theory.efficient_variance(world, "follow-up")[0] == pytest.approx(variance[0])
     stated = truant.theory.efficient_variance(world, "follow-up:rate=0.2")[0]
     rng, pulls, runs = np.random.default_rng(5), 4_000, 600
-    means = []
+    means, tables = [], world.missing_tables
     for _ in range(runs):
         m, outcome = world.pulls(np.zeros(pulls, int), rng)
         marked = np.isnan(outcome) & (rng.random(pulls) < 0.2)
         for i in np.flatnonzero(marked):
-            outcome[i] = y[world.draw_missing(rng, 0, int(m[i]), world.missing_tables)]
+            outcome[i] = y[world.draw_missing(rng, 0, int(m[i]), tables)]
         counts = Counts.fold(world.setting, np.zeros(pulls, int), m, outcome, followed_up=marked)
         means.append(FollowUp().estimate(counts, 0, world.setting).mean)
     spread = np.var(means) * pulls

@@ -10,9 +10,8 @@ from research.validation.follow_up_tests import ARMS, drawn
 from scipy.stats import gamma, norm
 
 from truant import registry
-from truant.analysis.contradictions import p_value
 from truant.assumptions import ChiSquare, NoTest
-from truant.assumptions.follow_up_tests import (
+from truant.assumptions.cells import (
     QUESTION,
     _in_arm,
     _within_levels,
@@ -24,6 +23,7 @@ from truant.assumptions.mar import Mar
 from truant.assumptions.mcar import Mcar
 from truant.assumptions.mediator_mar import MediatorMar
 from truant.counts import Counts
+from truant.evidence.contradictions import p_value
 from truant.setting import Setting
 
 REAL = Setting(arms=2, mediators=2, low=-10, high=10)

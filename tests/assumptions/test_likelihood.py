@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize
 
 from tests.assumptions.tables import cells, floor_cost, log_likelihood, random_table
-from truant.assumptions import likelihood, maximum
+from truant.assumptions import likelihood, profile
 from truant.compile import link
 
 MODELS = {"mnar": (True, False), "mediator-mnar": (False, True), "both-mnar": (True, True)}
@@ -169,11 +169,11 @@ def test_an_extrapolated_step_by_hand():
         expected[4:] = np.minimum(expected[4:], 1 - 0.1 * (1 - two[4:]))
         cut += np.any(expected != free)
         expected[:4] /= expected[:4].sum()
-        maximum.extrapolate.py_func(theta, one, two, 4)
+        profile.extrapolate.py_func(theta, one, two, 4)
         assert theta == pytest.approx(expected, rel=1e-12)
     assert cut > 10
     theta, one, two = np.array([0.5, 0.5, 0.25]), np.array([0.5, 0.5, 0.375]), np.array([0.5, 0.5, 0.5])
-    maximum.extrapolate.py_func(theta, one, two, 2)  # no bend: the second iterate
+    profile.extrapolate.py_func(theta, one, two, 2)  # no bend: the second iterate
     assert theta.tolist() == two.tolist()
 
 
@@ -224,7 +224,7 @@ def squarem_by_hand(table, theta, by_outcome, care, target):
 def test_cycles_of_a_fit_by_hand(model, target):
     """After one cycle, after some, and until the gain is too small; some steps must be taken back."""
     by_outcome, mediator_missing = MODELS[model]
-    fit, backs = link(maximum.fit.py_func), 0
+    fit, backs = link(profile.fit.py_func), 0
     work = np.empty(likelihood.work_size(3, 3, by_outcome))
     for seed in range(6):
         table, _, first = parameters(3, 3, by_outcome, mediator_missing, seed)
@@ -254,20 +254,20 @@ def test_starts_by_hand(by_outcome):
     shapes = lines + [(hidden(size, k), hidden(4, -1)) for k in range(size)]
     shapes += [(hidden(size, -1), hidden(4, m)) for m in range(4)]
     shapes += [] if by_outcome else [(hidden(4, m), hidden(4, m)) for m in range(4)]
-    assert maximum.number_of_starts.py_func(table, by_outcome) == len(shapes)
+    assert profile.number_of_starts.py_func(table, by_outcome) == len(shapes)
     for shape, (g, lam) in enumerate(shapes):
-        maximum.start.py_func(table, by_outcome, theta, shape)
+        profile.start.py_func(table, by_outcome, theta, shape)
         assert theta[12:] == pytest.approx(np.concatenate([g, lam]), rel=1e-12)
         pi = (table[:4, :3] + 0.5) / (g[None, :] if by_outcome else g[:, None])
         assert theta[:12] == pytest.approx(pi.ravel() / pi.sum(), rel=1e-12)
-    assert maximum.chance_at.py_func(0, 1, 1) == 0.95  # a single level is the first one
+    assert profile.chance_at.py_func(0, 1, 1) == 0.95  # a single level is the first one
     table[-1] = 0.0  # no mediator is missing: none is hidden
-    assert maximum.number_of_starts.py_func(table, by_outcome) == 5 + size
+    assert profile.number_of_starts.py_func(table, by_outcome) == 5 + size
 
 
 def test_loosening_by_hand():
     theta = np.array([0.0, 0.25, 0.75, 0.0, 0.0, 0.01, 0.5, 1.0])
-    maximum.loosen.py_func(theta, 4)
+    profile.loosen.py_func(theta, 4)
     assert theta == pytest.approx([0.005, 0.25, 0.74, 0.005, 0.03, 0.03, 0.5, 0.97], rel=1e-12)
 
 
@@ -275,7 +275,7 @@ def test_the_mean_of_the_joint():
     pi = np.random.default_rng(1).dirichlet(np.ones(6))
     expected = pi.reshape(2, 3).sum(axis=0) @ LEVELS
     theta = np.append(pi, [0.5] * 5)
-    assert maximum.mean_outcome.py_func(theta, LEVELS, 2) == pytest.approx(expected, rel=1e-12)
+    assert profile.mean_outcome.py_func(theta, LEVELS, 2) == pytest.approx(expected, rel=1e-12)
 
 
 def test_sizes():
@@ -290,7 +290,7 @@ def test_sizes():
 def test_the_maximum_is_the_best_of_its_starts(model):
     """Choosing: each of three starts ends where its value is the one returned, and the best is kept."""
     by_outcome, mediator_missing = MODELS[model]
-    fit, maximise = link(maximum.fit.py_func), link(maximum.maximise.py_func)
+    fit, maximise = link(profile.fit.py_func), link(profile.maximise.py_func)
     differ, care = 0, likelihood.CHOOSING._replace(floor=0.4)
     for seed in range(8):
         table, _, theta = parameters(3, 3, by_outcome, mediator_missing, seed)
@@ -299,9 +299,9 @@ def test_the_maximum_is_the_best_of_its_starts(model):
         for shape in range(4):
             end = theta.copy()
             if shape < 3:
-                maximum.start.py_func(table, by_outcome, end, shape)
+                profile.start.py_func(table, by_outcome, end, shape)
             else:
-                maximum.loosen.py_func(end, 9)
+                profile.loosen.py_func(end, 9)
             value = fit(table, LEVELS, by_outcome, end, care, np.nan, work)
             parts = end[:9].reshape(3, 3), end[9:12], end[12:]
             expected = log_likelihood(table, cells(*parts, by_outcome)) - floor_cost(parts[1], care)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.assumptions.tables import best_by_optimiser, cells, log_likelihood, random_table
-from truant.assumptions import likelihood, maximum, profile
+from truant.assumptions import likelihood, profile
 from truant.assumptions.exact import LikelihoodFit, exact_limit
-from truant.assumptions.linear import solve_mnar
+from truant.assumptions.likelihood import solve_mnar
 from truant.compile import link
 from truant.counts import Counts
 from truant.worlds import make
@@ -167,9 +167,9 @@ def test_several_maxima_are_searched(seed):
     table = Counts.fold(world.setting, arms, *world.pulls(arms, seed)).table[arms[0]]
     best = fitted(table, True)
     theta = np.empty(likelihood.size(5, 5, True))
-    link(maximum.start.py_func)(table, True, theta, 0)
+    link(profile.start.py_func)(table, True, theta, 0)
     work = np.empty(likelihood.work_size(5, 5, True))
-    value = link(maximum.fit.py_func)(table, best.levels, True, theta, likelihood.REPORTING, np.nan, work)
+    value = link(profile.fit.py_func)(table, best.levels, True, theta, likelihood.REPORTING, np.nan, work)
     assert best.log_likelihood > value + 0.05
     missed = theta[:25].reshape(5, 5).sum(axis=0) @ best.levels
     assert abs(missed - best.mean) > 0.05

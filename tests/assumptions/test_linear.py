@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.assumptions.tables import cells, random_table
-from truant.assumptions.linear import (
+from truant.assumptions.likelihood import (
     condition_number,
     eliminate,
     invert,

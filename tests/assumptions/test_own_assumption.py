@@ -7,11 +7,11 @@ import truant
 from tests import pessimist
 from truant import checks, registry, theory
 from truant.analysis import Labels, analyze_counts
-from truant.analysis.estimates import beliefs
 from truant.assumptions import ChiSquare
 from truant.assumptions.mar import Mar
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified, NotSatisfied
+from truant.estimates.beliefs import beliefs
 from truant.setting import Setting
 from truant.worlds import DiscreteWorld, make
 

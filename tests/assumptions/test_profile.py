@@ -5,10 +5,9 @@ import pytest
 
 from tests.assumptions.tables import cells, floor_cost, log_likelihood, random_table
 from tests.assumptions.test_likelihood import LEVELS, MODELS
-from truant.assumptions import likelihood, maximum, profile
+from truant.assumptions import likelihood, profile
 from truant.assumptions.exact import LikelihoodFit, exact_limit, exact_maximum, exact_profile
-from truant.assumptions.likelihood import EVERY
-from truant.assumptions.linear import solve_mnar
+from truant.assumptions.likelihood import EVERY, solve_mnar
 from truant.compile import link
 
 CARES = {"choosing": (likelihood.CHOOSING, 0.03), "reporting": (likelihood.REPORTING, 1e-5)}
@@ -28,7 +27,7 @@ def floored_maximum(table, by_outcome, theta=None):
     care = likelihood.REPORTING._replace(doubt=likelihood.CHOOSING.doubt, floor=likelihood.CHOOSING.floor)
     theta = np.empty(likelihood.size(K, L, by_outcome)) if theta is None else theta
     work = np.empty(likelihood.work_size(K, L, by_outcome))
-    maximise = link(maximum.maximise.py_func)
+    maximise = link(profile.maximise.py_func)
     return maximise(table, LEVELS, by_outcome, theta, care, np.nan, care.starts, False, work)
 
 
@@ -118,7 +117,7 @@ def test_no_limit_lies_beyond_the_edge():
 @pytest.mark.parametrize("model", MODELS)
 def test_a_constrained_maximum_is_the_better_of_two_starts(model):
     """From the state before, loosened, and from the maximum, mixed with a flat one."""
-    fit_from, search = link(maximum.fit.py_func), link(profile.profile.py_func)
+    fit_from, search = link(profile.fit.py_func), link(profile.profile.py_func)
     care, second_better = likelihood.CHOOSING, []
     for seed in range(12):
         fit, by_outcome, work = fitted(model, seed, pulls=60)
@@ -126,7 +125,7 @@ def test_a_constrained_maximum_is_the_better_of_two_starts(model):
         rng = np.random.default_rng(seed)
         state = np.concatenate([rng.dirichlet(np.full(9, 0.2)), rng.uniform(0, 1, len(fit.theta) - 9)])
         ends = [state.copy(), 0.8 * fit.theta + 0.2 * np.where(np.arange(len(state)) < 9, 1 / 9, 0.5)]
-        maximum.loosen.py_func(ends[0], 9)
+        profile.loosen.py_func(ends[0], 9)
         values = [fit_from(fit.table, LEVELS, by_outcome, end, care, u, work) for end in ends]
         value = search(fit.table, LEVELS, by_outcome, u, fit.theta, care, state, work)
         second_better.append(values[1] > values[0])
@@ -281,7 +280,7 @@ def test_a_hidden_level_is_found(model, table):
     found = LikelihoodFit(table, levels, by_outcome)
     assert found.ends[:5, 0].max() < found.log_likelihood - 0.7
     rng, work, values = np.random.default_rng(1), np.empty(likelihood.work_size(4, 4, by_outcome)), []
-    fit = link(maximum.fit.py_func)
+    fit = link(profile.fit.py_func)
     for _ in range(60):
         chances = 0.02 + 0.96 * rng.beta(0.7, 0.7, 8)
         theta = np.concatenate([0.98 * rng.dirichlet(np.ones(16)) + 0.02 / 16, chances])

@@ -38,15 +38,6 @@ LINES = pd.DataFrame(
     ],
     columns=["policy", "x", "mean", "low", "high"],
 )
-WINNERS = pd.DataFrame(
-    {
-        "x": ["2", "5", "8"],
-        "y": ["", "", ""],
-        "winner": ["mar-ucb", "naive-ucb", "mar-ucb"],
-        "as_good": [[], ["mar-ucb"], []],
-        "ratio": [1.5, 1.01, None],
-    }
-)
 
 
 def curves(finals, rounds=(100, 200, 400), sd=0.3):

@@ -5,6 +5,7 @@ import pytest
 
 from tests.charts.tables import CELLS, CURVE, ESTIMATES
 from truant.charts import COLOURS, DARK, estimates_chart, missing_heatmap, save_chart, tipping_chart
+from truant.charts.analysis import TippingPoint
 from truant.charts.style import FAINT, GRID, INK, NEUTRAL
 from truant.errors import InvalidValue
 
@@ -24,7 +25,7 @@ def test_estimates_are_dots_with_whiskers_in_rows_below_their_arm():
     assert layer["encoding"]["color"]["scale"] == {"domain": ["naive", "mar"], "range": [NEUTRAL, COLOURS[0]]}
     assert len(set(layer["encoding"]["shape"]["scale"]["range"])) == 2
     assert [(r["low"], r["high"]) for r in rows][2:] == [(0.3, 0.4), (0.2, 0.2)]  # unknown limits: none drawn
-    assert rows[0]["estimate"] == "0.30 [0.25, 0.35]"
+    assert rows[0]["text"] == "0.30"
 
 
 def test_the_winner_of_each_assumption_has_a_star():
@@ -63,7 +64,7 @@ def test_heat_map_says_percent_and_n_and_missing_mediators_come_last():
 
 
 def test_tipping_point_is_marked_in_outcome_units_and_sd():
-    spec = tipping_chart(CURVE, winner="a", runner_up="b", shift=0.5, shift_in_sd=1.25).to_dict()
+    spec = tipping_chart(CURVE, TippingPoint("a", "b", shift=0.5, shift_in_sd=1.25)).to_dict()
     rows, _ = layers(spec, "point")[0]
     assert rows == [{"shift": 0.5, "at": 0.5, "text": "0.5 (1.25 sd)"}]
     names = [row["text"] for row in layers(spec, "text")[0][0]]
@@ -72,21 +73,21 @@ def test_tipping_point_is_marked_in_outcome_units_and_sd():
 
 
 def test_what_cannot_happen_is_shaded():
-    spec = tipping_chart(CURVE, winner="a", runner_up="b", shift=0.5, worst=0.3).to_dict()
+    spec = tipping_chart(CURVE, TippingPoint("a", "b", shift=0.5, worst=0.3)).to_dict()
     rows, _ = layers(spec, "rect")[0]
     assert rows[0]["start"] == pytest.approx(1.5)
     assert rows[0]["stop"] == 2.0
-    spec = tipping_chart(CURVE, winner="a", runner_up="b", shift=0.5, worst=0.1).to_dict()
+    spec = tipping_chart(CURVE, TippingPoint("a", "b", shift=0.5, worst=0.1)).to_dict()
     assert not layers(spec, "rect")
 
 
 def test_charts_can_be_drawn_and_names_survive(tmp_path):
-    text = save_chart(estimates_chart(ESTIMATES, title="T"), tmp_path / "a.svg").read_text()
+    text = save_chart(estimates_chart(ESTIMATES), tmp_path / "a.svg").read_text()
     assert "b&quot;]" in text or 'b"]' in text
     assert "NaN" not in text
     assert "NaN" not in save_chart(missing_heatmap(CELLS), tmp_path / "b.svg").read_text()
     flat = CURVE.assign(value=0.5, low=0.5, high=0.5)
-    chart = tipping_chart(flat, winner="a", runner_up="b", shift=None, worst=0.4)
+    chart = tipping_chart(flat, TippingPoint("a", "b", shift=None, worst=0.4))
     assert "NaN" not in save_chart(chart, tmp_path / "c.svg").read_text()
 
 

@@ -1,11 +1,11 @@
-"""Charts from plain tables: what is drawn where, and that files stand on their own."""
+"""Charts of regret, alone and in panels: what is drawn where, and that files stand on their own."""
 
 import re
 import struct
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 import pytest
 
 from tests.charts.tables import curves
@@ -18,8 +18,12 @@ from truant.charts import (
     regret_chart,
     save_chart,
     save_pictures,
-    side_by_side,
     spread,
+)
+from truant.charts.regret import (
+    Extent,
+    RegretPanel,
+    panel_chart,
 )
 from truant.errors import InvalidValue
 
@@ -119,8 +123,9 @@ def test_many_policies_are_drawn_with_fewer_points():
 
 
 def test_a_reference_is_a_thin_dotted_line_with_a_label_and_no_band():
-    reference = pd.DataFrame({"policy": "√T", "round": [100, 200, 400], "mean": [10.0, 14.1, 20.0]})
-    spec = regret_chart(curves({"a": 3.0}), reference=reference).to_dict()
+    reference = pa.table({"policy": ["√T"] * 3, "round": [100, 200, 400], "mean": [10.0, 14.1, 20.0]})
+    panel = RegretPanel("", pa.Table.from_pandas(curves({"a": 3.0})), reference=reference)
+    spec = panel_chart(panel, Extent(0.0, 21.0), width=300, height=200).to_dict()
     lines = [layer for layer in spec["layer"] if layer["mark"]["type"] == "line"]
     own, thin = (spec["datasets"][line["data"]["name"]] for line in lines)
     assert {row["policy"] for row in own} == {"a"}
@@ -130,12 +135,11 @@ def test_a_reference_is_a_thin_dotted_line_with_a_label_and_no_band():
     assert dict(zip(dashes["domain"], dashes["range"], strict=True))["√T"] == [1, 3]
     assert {row["policy"] for row in values(spec, "area")[0]} == {"a"}
     assert [row["label"].split() for row in values(spec, "text")[0]] == [["a", "3"], ["√T", "20"]]
-    assert lines[0]["encoding"]["y"]["scale"]["domain"] == [0.0, 1.05 * 20.0]  # it is seen
 
 
 def test_looks_and_limits_can_be_given():
-    given = {"b": Look("#123456", (3, 1))}
-    spec = regret_chart(curves({"a": 3.0, "b": 2.0}), looks=given, limits=(0.0, 50.0)).to_dict()
+    panel = RegretPanel("", curves({"a": 3.0, "b": 2.0}), looks={"b": Look("#123456", (3, 1))})
+    spec = panel_chart(panel, Extent(0.0, 50.0), width=300, height=200).to_dict()
     line = values(spec, "line")[1]["encoding"]
     assert line["y"]["scale"]["domain"] == [0.0, 50.0]
     assert line["stroke"]["scale"] == {"domain": ["a", "b"], "range": [COLOURS[0], "#123456"]}
@@ -159,21 +163,20 @@ def test_rows_of_charts_have_their_own_colours():
     assert spec["resolve"]["scale"] == dict.fromkeys(("color", "fill", "stroke", "strokeDash"), "independent")
 
 
+def test_joined_charts_keep_their_axes_and_what_the_pointer_shows():
+    charts = [regret_chart(curves({"a": high, "b": 2.0}), title=f"World {high}") for high in (9.0, 900.0)]
+    spec = in_rows(charts, "Both", "with a subtitle").to_dict()
+    assert [part["title"]["text"] for part in spec["concat"]] == ["World 9.0", "World 900.0"]
+    assert (spec["title"]["text"], spec["title"]["subtitle"]) == ("Both", "with a subtitle")
+    names = [parameter["name"] for parameter in spec["params"]]
+    assert len(set(names)) == 2  # hovering over one does not move the other
+    tops = [values(spec | part, "line")[1]["encoding"]["y"]["scale"]["domain"][1] for part in spec["concat"]]
+    assert tops == pytest.approx([1.05 * 1.3 * 9, 1.05 * 1.3 * 900])
+
+
 def test_an_empty_table_is_refused():
     with pytest.raises(InvalidValue, match="at least one row"):
         regret_chart(curves({}))
-
-
-def test_side_by_side_keeps_both_charts_and_their_axes():
-    charts = [regret_chart(curves({"a": high, "b": 2.0}), title=f"World {high}") for high in (9.0, 900.0)]
-    spec = side_by_side(charts, "Both", "with a subtitle").to_dict()
-    assert [part["title"]["text"] for part in spec["hconcat"]] == ["World 9.0", "World 900.0"]
-    assert spec["title"]["text"] == "Both"
-    assert spec["title"]["subtitle"] == "with a subtitle"
-    names = [parameter["name"] for parameter in spec["params"]]
-    assert len(set(names)) == 2  # hovering over one does not move the other
-    tops = [values(spec | part, "line")[1]["encoding"]["y"]["scale"]["domain"][1] for part in spec["hconcat"]]
-    assert tops == pytest.approx([1.05 * 1.3 * 9, 1.05 * 1.3 * 900])
 
 
 def test_png_is_drawn_at_twice_the_size(tmp_path):
@@ -203,7 +206,7 @@ def test_svg_names_the_policies(tmp_path):
 
 
 def test_html_needs_no_network(tmp_path):
-    chart = side_by_side([regret_chart(curves({"a": 3.0}))] * 1, "One")
+    chart = in_rows([regret_chart(curves({"a": 3.0}))] * 1, "One")
     text = save_chart(chart, tmp_path / "chart.HTML").read_text()
     assert not re.findall(r"<(?:script|link|iframe)[^>]*(?:src|href)\s*=", text)
     assert not re.findall(r"@import|\bimport\s*\(", text)

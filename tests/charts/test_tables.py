@@ -7,24 +7,30 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tests.charts.tables import CELLS, CURVE, CURVES, ESTIMATES, LINES, WINNERS
+from tests.charts.tables import CELLS, CURVE, CURVES, ESTIMATES, LINES
 from truant.charts import estimates_chart, missing_heatmap, regret_chart, regret_range, tipping_chart
-from truant.charts.sweep import parameter_chart, regret_heatmap, regret_span, winner_map
+from truant.charts.analysis import TippingPoint
+from truant.charts.regret import RegretPanel, panel_chart
+from truant.charts.sweep import parameter_chart, regret_span
 from truant.errors import InvalidValue
+
+
+def with_reference(curves, reference):
+    panel = RegretPanel("", curves, reference=reference)
+    return panel_chart(panel, regret_range(curves, log=False), width=300, height=200)
+
 
 CHARTS = {
     "regret": (regret_chart, CURVES, {}),
-    "reference": (regret_chart, CURVES, {"reference": CURVES[:3].assign(policy="bound")}),
+    "reference": (with_reference, CURVES, {"reference": CURVES[:3].assign(policy="bound")}),
     "estimates": (
         estimates_chart,
         ESTIMATES,
         {"bounds": pd.DataFrame({"arm": ["a"], "low": [0.1], "high": [0.8]})},
     ),
     "missing": (missing_heatmap, CELLS, {}),
-    "tipping": (tipping_chart, CURVE, {"winner": "a", "runner_up": "b", "shift": 0.5}),
+    "tipping": (tipping_chart, CURVE, {"point": TippingPoint("a", "b", shift=0.5)}),
     "parameter": (parameter_chart, LINES, {"parameter": "K"}),
-    "heat map": (regret_heatmap, LINES.rename(columns={"policy": "y"}), {"x": "K", "y": "policy"}),
-    "winners": (winner_map, WINNERS, {"x": "K", "y": "", "policies": ["naive-ucb", "mar-ucb"]}),
 }
 LIBRARIES = {
     "polars": lambda frame: pl.from_pandas(frame),

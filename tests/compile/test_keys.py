@@ -1,15 +1,12 @@
 """Different code never shares a key, and kept code that calls a heavy function is never run without it."""
 
-import os
-import subprocess
-import sys
 from types import ModuleType
 
 import numpy as np
 import pytest
 
 from truant.compile import heavy, hot, lean, link
-from truant.compile.kinds import NUMBER
+from truant.compile.marks import NUMBER
 from truant.compile.reach import Reach
 from truant.errors import InvalidValue
 
@@ -99,7 +96,7 @@ def test_a_heavy_function_that_raises_is_refused():
 PARTS = """
 from truant.compile import heavy, link
 from truant.errors import InvalidValue
-from truant.compile.kinds import NUMBER
+from truant.compile.marks import NUMBER
 
 
 @heavy(NUMBER(NUMBER))
@@ -127,14 +124,12 @@ print(link(parts.second)(1.0))
 """
 
 
-def test_code_that_was_kept_while_its_file_was_edited_does_no_harm(tmp_path):
+def test_code_that_was_kept_while_its_file_was_edited_does_no_harm(forks, tmp_path):
     """It may name a heavy function under a name that no later process gives it."""
     (tmp_path / "parts_of_test_keys.py").write_text(PARTS)
-    names = {**os.environ, "TRUANT_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
-    names["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    names = {"TRUANT_CACHE_DIR": tmp_path / "cache", "PYTHONDONTWRITEBYTECODE": 1}
     for more in (["edit"], [], []):
-        command = [sys.executable, "-c", EDITED, str(tmp_path), *more]
-        done = subprocess.run(command, env=names, capture_output=True, text=True, timeout=120)
+        done = forks.run(EDITED, tmp_path, *more, **names)
         assert done.returncode == 0, done.stderr
         assert done.stdout.split() == ["4.0", "6.0"]
 

@@ -8,8 +8,7 @@ import pytest
 from numba.core.codegen import JITCodeLibrary
 
 from truant.compile import entry, heavy, lean
-from truant.compile.kinds import FLAG, NOTHING, NUMBER, TABLE, VECTOR, WHOLE, kind_of
-from truant.compile.marks import InnerLibrary
+from truant.compile.marks import FLAG, NOTHING, NUMBER, TABLE, VECTOR, WHOLE, InnerLibrary, kind_of
 
 
 class Choice(NamedTuple):

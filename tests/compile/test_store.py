@@ -1,10 +1,8 @@
-"""The store of compiled code: whatever happens to its files, a simulation works and gives the same numbers."""
+"""The store of compiled code: whatever happens to its files, code works and gives the same numbers."""
 
 import json
 import os
 import stat
-import subprocess
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -13,45 +11,69 @@ import pytest
 
 from truant.compile import store
 
+PARTS = """
+from truant.compile import heavy, link
+from truant.compile.marks import NUMBER
+
+
+@heavy(NUMBER(NUMBER))
+def one_more(x):
+    return x + 1.0
+
+
+def template(x):
+    return one_more(x) * 2.0
+"""
 PROGRAM = """
 import json, sys, warnings
 from numba.core import event
 
+sys.path.insert(0, sys.argv[1])
 compiled = event.RecordingListener()
 event.register("numba:compile", compiled)
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
-    from truant.lab.simulate import simulate
-    value = simulate("mcar:arms=2", "mcar-greedy", horizon=60, runs=1, seed=1, progress=False).final[0, 0]
+    import parts_of_test_store as parts
+    value = parts.link(parts.template)(1.0)
 count = sum(1 for _, one in compiled.buffer if one.is_start)
 print(json.dumps({"value": value, "compiled": count, "warnings": [str(one.message) for one in said]}))
 """
 
 
-def start(cache, **environment):
-    """A fresh process that simulates."""
-    names = {**os.environ, "TRUANT_CACHE_DIR": str(cache), **environment}
-    names["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], env=names, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+@pytest.fixture(scope="module")
+def start(forks, tmp_path_factory):
+    """Starts a process that calls two compiled functions, each in a file of its own."""
+    folder = tmp_path_factory.mktemp("parts")
+    (folder / "parts_of_test_store.py").write_text(PARTS)
+    return lambda cache: forks.start(PROGRAM, folder, TRUANT_CACHE_DIR=cache, PYTHONDONTWRITEBYTECODE=1)
 
 
-def simulated(cache, **environment):
-    process = start(cache, **environment)
-    out, errors = process.communicate(timeout=300)
-    assert process.returncode == 0, errors
-    return json.loads(out)
+def said(process):
+    """What a process reports at its end."""
+    done = process.finished()
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory):
-    """A cache after a first simulation, and what that gave."""
+def called(start):
+    """Calls them with a cache, in a process of its own."""
+    return lambda cache: said(start(cache))
+
+
+@pytest.fixture(scope="module")
+def filled(called, tmp_path_factory):
+    """A cache after a first process."""
     cache = tmp_path_factory.mktemp("cache")
-    first = simulated(cache)
+    first = called(cache)
+    assert first["value"] == VALUE
     assert first["compiled"] > 0
     assert first["warnings"] == []
-    return cache, first["value"]
+    return cache
+
+
+VALUE = 4.0
+NOTHING_NEW = {"value": VALUE, "compiled": 0, "warnings": []}
 
 
 @pytest.fixture
@@ -59,7 +81,7 @@ def cache(filled, tmp_path):
     """A copy of it, to be damaged."""
     copy = tmp_path / "cache"
     (copy / "compiled").mkdir(parents=True, mode=0o700)
-    for path in files(filled[0]):
+    for path in files(filled):
         (copy / "compiled" / path.name).write_bytes(path.read_bytes())
         (copy / "compiled" / path.name).chmod(0o600)
     return copy
@@ -69,15 +91,15 @@ def files(cache):
     return sorted((cache / "compiled").glob("*.bin"))
 
 
-def test_a_second_process_compiles_nothing(filled, cache):
-    again = simulated(cache)
-    assert again == {"value": filled[1], "compiled": 0, "warnings": []}
+def test_a_second_process_compiles_nothing(called, cache):
+    assert len(files(cache)) == 2
+    assert called(cache) == NOTHING_NEW
 
 
 def test_the_folder_and_its_files_are_for_their_owner_only(filled):
-    folder = filled[0] / "compiled"
+    folder = filled / "compiled"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert {stat.S_IMODE(path.stat().st_mode) for path in files(filled[0])} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files(filled)} == {0o600}
     assert not list(folder.glob("*.part"))
 
 
@@ -119,27 +141,27 @@ if hasattr(os, "getuid") and os.getuid() == 0:  # nobody else may give files awa
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
-def test_damaged_files_are_made_anew(filled, cache, damage):
+def test_damaged_files_are_made_anew(called, cache, damage):
     for path in files(cache):
         damage(path)
-    first = simulated(cache)
-    assert first["value"] == filled[1]
+    first = called(cache)
+    assert first["value"] == VALUE
     assert first["compiled"] > 0
-    assert simulated(cache) == {"value": filled[1], "compiled": 0, "warnings": []}
+    assert called(cache) == NOTHING_NEW
 
 
 @pytest.mark.parametrize("file", range(2))
-def test_a_single_damaged_file_costs_only_itself(filled, cache, file):
+def test_a_single_damaged_file_costs_only_itself(called, cache, file):
     one_bit_flipped(files(cache)[file])
-    assert simulated(cache)["value"] == filled[1]
-    assert simulated(cache)["compiled"] == 0
+    assert called(cache)["value"] == VALUE
+    assert called(cache) == NOTHING_NEW
 
 
-def test_a_folder_that_others_can_write_to_is_not_used(filled, cache):
+def test_a_folder_that_others_can_write_to_is_not_used(called, cache):
     (cache / "compiled").chmod(0o777)
     before = [path.read_bytes() for path in files(cache)]
-    found = simulated(cache)
-    assert found["value"] == filled[1]
+    found = called(cache)
+    assert found["value"] == VALUE
     assert found["compiled"] > 0
     assert len(found["warnings"]) == 1
     assert "others can write to it" in found["warnings"][0]
@@ -147,9 +169,9 @@ def test_a_folder_that_others_can_write_to_is_not_used(filled, cache):
 
 
 @pytest.mark.parametrize("place", ["/dev/null", "/proc/truant"], ids=["a file", "a read-only place"])
-def test_where_nothing_can_be_kept_all_is_compiled_in_memory(filled, place):
-    found = simulated(place)
-    assert found["value"] == filled[1]
+def test_where_nothing_can_be_kept_all_is_compiled_in_memory(called, place):
+    found = called(place)
+    assert found["value"] == VALUE
     assert found["compiled"] > 0
     assert len(found["warnings"]) == 1
     assert "TRUANT_CACHE_DIR" in found["warnings"][0]
@@ -169,12 +191,12 @@ def test_a_full_disk_is_said_once(tmp_path, monkeypatch):
     store._warned.clear()
 
 
-def test_two_processes_at_once(filled, tmp_path):
+def test_processes_at_once(start, called, tmp_path):
     several = [start(tmp_path / "shared") for _ in range(3)]
-    found = [json.loads(process.communicate(timeout=300)[0]) for process in several]
-    assert [one["value"] for one in found] == [filled[1]] * 3
+    found = [said(process) for process in several]
+    assert [one["value"] for one in found] == [VALUE] * 3
     assert [one["warnings"] for one in found] == [[]] * 3
-    assert simulated(tmp_path / "shared")["compiled"] == 0
+    assert called(tmp_path / "shared") == NOTHING_NEW
 
 
 def test_what_is_written_is_read_under_its_own_name_only(tmp_path):

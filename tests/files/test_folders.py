@@ -4,7 +4,6 @@ import os
 
 import pytest
 
-import truant
 from truant.errors import InvalidValue
 from truant.files import locked, output_folder
 
@@ -37,14 +36,13 @@ def test_a_new_or_empty_folder_is_marked(tmp_path):
         (lambda at: (at.mkdir(), (at / ".truant").mkdir()), "its .truant is a folder"),
     ],
 )
-def test_other_folders_are_refused_before_the_work(tmp_path, make, reason, monkeypatch):
-    monkeypatch.setattr("truant.reproduction.run.Work", None)  # the work
+def test_other_folders_are_refused_and_left_alone(tmp_path, make, reason):
     at = tmp_path / "out"
     make(at)
     before = sorted(str(path) for path in tmp_path.rglob("*"))
     for path in (at, f"{at}/"):
         with pytest.raises(InvalidValue) as refused:
-            truant.reproduce("mar-known-p", out=path, quick=True, runs=1)
+            output_folder(path, "reproduction")
         assert reason in str(refused.value)
         assert str(refused.value).endswith("; choose another.")
     assert sorted(str(path) for path in tmp_path.rglob("*")) == before
@@ -54,7 +52,7 @@ def test_a_file_in_the_folder_that_is_no_ordinary_one_is_refused(tmp_path):
     folder = output_folder(tmp_path / "out", "reproduction")
     (folder / "index.html").symlink_to(tmp_path / "mine.html")
     with pytest.raises(InvalidValue, match=r"index\.html': it is a symbolic link"):
-        truant.reproduce("mar-known-p", out=folder, quick=True, runs=1)
+        output_folder(folder, "reproduction", ["index.html"])
 
 
 def test_a_folder_behind_a_linked_one_is_fine(tmp_path):

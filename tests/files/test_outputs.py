@@ -14,8 +14,8 @@ import truant
 from truant.cli import cli
 from truant.errors import InvalidValue
 from truant.files import check_outputs, output_folder
-from truant.logs import analyze as door
-from truant.logs.inputs import inputs_of
+from truant.logs import read as reader
+from truant.logs.places import inputs_of
 
 ROWS = "arm,y,country\n" + "".join(f"{'ab'[i % 2]},{i % 3},{'DF'[i % 4 // 2]}\n" for i in range(60))
 COLUMNS = {"arm": ["a", "b"] * 30, "y": [float(i % 3) for i in range(60)]}
@@ -34,7 +34,7 @@ def no_reading(monkeypatch):
     def reading(*arguments, **named):
         raise AssertionError("the work has begun")
 
-    monkeypatch.setattr(door, "read", reading)
+    monkeypatch.setattr(reader, "read", reading)
 
 
 def refused(*arguments):
@@ -157,7 +157,7 @@ def test_only_ordinary_files_are_replaced(own, kind, words, monkeypatch):
         target.mkdir()
     else:
         pytest.importorskip("posix")
-        monkeypatch.setattr("truant.files.outputs.Path.lstat", lambda path: os.stat(os.devnull))
+        monkeypatch.setattr("truant.files.paths.Path.lstat", lambda path: os.stat(os.devnull))
         target.touch()
     before = sorted(os.listdir())
     assert f"it is {words}; name a" in analyzed("own.csv", "--out", target)

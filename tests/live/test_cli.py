@@ -210,13 +210,15 @@ def test_change_makes_a_revision(mail):
     made = printed("change", "mail", "--control", "old", "--stop-loss", ".01", "--revision", "2")
     assert made["configuration"]["control"] == "old"
     assert made["configuration"]["window"] == "1d"
-    unset = printed("change", "mail", "--unset", "control", "--unset", "stop-loss")
+    unset = printed("change", "mail", "--control", "", "--stop-loss", "")
     assert unset["revision"] == 4
     assert unset["configuration"]["control"] is None
     assert unset["configuration"]["stop_loss"] is None
     assert "meant for 2" in refused("change", "mail", "--level", ".9", "--revision", "2")
     assert "Say what to change" in refused("change", "mail")
-    assert "did you mean 'control'?" in refused("change", "mail", "--unset", "contrl")
+    gone = run("change", "mail", "--unset", "control", code=2).stderr
+    assert "--unset was replaced by an empty value of the setting, such as --control ''." in gone
+    assert "Say how long to wait" in refused("change", "mail", "--window", "")
 
 
 def test_arms_come_and_go(mail):
@@ -259,7 +261,6 @@ def test_arms_come_and_go(mail):
         (["change", "mail", "--policy", "mcar-ubc"], "did you mean 'mcar-ucb'?"),
         (["change", "mail", "--policy", "oracle-ucb"], "oracle"),
         (["close-windows", "mail", "--now", "2099-01-01"], "now must not be in the future"),
-        (["watch", "mail", "--every", "soon"], "every must be a duration"),
         (["watch", "mail", "--times", "0"], "times must be a whole number of at least 1, got 0."),
         (["events", "mail", "--limit", "0"], "limit must be a whole number of at least 1, got 0."),
         (["events", "mail", "--after", "x"], "after must be a whole number of at least 0, got 'x'."),

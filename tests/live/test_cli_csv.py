@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from tests.live.commands import CREATE, in_a_folder, printed, refused, run, settled_experiment  # noqa: F401
-from truant.cli.live import tell_file
+from truant.cli.live import outcomes_file
 from truant.errors import Unavailable
 from truant.live.experiment import Experiment
 
@@ -179,7 +179,7 @@ def test_other_columns_can_be_left_out(mail, in_a_folder):  # noqa: F811
 
 
 def test_lines_go_in_bulk(mail, in_a_folder, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(tell_file, "CHUNK", 4)
+    monkeypatch.setattr(outcomes_file, "CHUNK", 4)
     sizes = []
     tell_many = Experiment.tell_many
 
@@ -197,7 +197,7 @@ def test_lines_go_in_bulk(mail, in_a_folder, monkeypatch):  # noqa: F811
 
 
 def test_a_store_that_fails_on_the_way_says_what_is_kept(mail, in_a_folder, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(tell_file, "CHUNK", 4)
+    monkeypatch.setattr(outcomes_file, "CHUNK", 4)
     tell_many, calls = Experiment.tell_many, []
 
     def failing(self, tells):

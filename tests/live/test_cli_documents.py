@@ -10,7 +10,7 @@ from tests.live.commands import in_a_folder, printed, run, settled_experiment  #
 from tests.live.documents import COMMANDS, FILES
 from tests.schemas import check, check_parquet, unseen
 from truant.cli import cli
-from truant.cli.sections import SECTIONS
+from truant.cli.base import SECTIONS
 from truant.live.experiment import Experiment
 
 EVERY = [(schema, command) for schema, commands in COMMANDS.items() for command in commands]

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sqlite3
 import time
 
@@ -9,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from tests.live.commands import CREATE, in_a_folder, printed, refused, run, settled_experiment  # noqa: F401
-from truant.cli.live import watch as watching
+from truant.cli.live import show as watching
 from truant.live.experiment import Experiment
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -24,9 +25,10 @@ def mail(in_a_folder):  # noqa: F811
 def test_status_closes_windows_and_shows_the_arms(mail, in_a_folder):  # noqa: F811
     result = run("status", "mail", "--no-calibrate", "--html", "page.html")
     lines = result.stdout.splitlines()
-    assert lines[0] == "Experiment mail  running"
+    assert lines[0].startswith("Experiment mail  running at 20")
     assert lines[1] == "60 decisions: 0 pending, 40 observed, 20 missing; mar-ucb, window 7d"
-    arms = {line.split()[0]: line.split() for line in lines[4:7] if line.split()}
+    head = next(number for number, line in enumerate(lines) if line.startswith("arm "))
+    arms = {line.split()[0]: line.split() for line in lines[head + 2 : head + 4]}
     found = printed("status", "mail", "--no-calibrate")
     for arm in found["arms"]:
         shown = arms[arm["arm"]]
@@ -62,7 +64,7 @@ def test_a_page_is_refused_before_the_work(mail, monkeypatch):
 
 def test_watch_when_piped_is_one_plain_status(mail):
     found = run("watch", "mail").stdout
-    assert found.startswith("Experiment mail  running\n60 decisions")
+    assert re.match(r"Experiment mail  running at 20.*\n60 decisions", found)
     assert "\x1b" not in found
     assert found.count("Last events") == 1
     assert "created" in found.splitlines()[-2]
@@ -70,14 +72,15 @@ def test_watch_when_piped_is_one_plain_status(mail):
     assert "under every assumption" not in found
 
 
-def test_watch_several_times(mail):
+def test_watch_several_times(mail, monkeypatch):
+    monkeypatch.setattr(watching, "PAUSE", 0.2)
     start = time.monotonic()
-    found = run("watch", "mail", "--times", "3", "--every", "0.2s").stdout
+    found = run("watch", "mail", "--times", "3").stdout
     assert time.monotonic() - start >= 0.4
+    assert "--every was removed" in run("watch", "mail", "--every", "1m", code=2).stderr
     assert found.count("Last events") == 3
     documents = [
-        json.loads(line)
-        for line in run("watch", "mail", "--times", "2", "--every", "0s", "--json").stdout.splitlines()
+        json.loads(line) for line in run("watch", "mail", "--times", "2", "--json").stdout.splitlines()
     ]
     assert [one["schema"] for one in documents] == ["truant/status/1"] * 2
 
@@ -89,7 +92,8 @@ def test_watch_in_a_terminal_shows_only_the_last_events(mail, monkeypatch):
     monkeypatch.setattr(watching, "PAGE", 3)
     for i in range(8):
         run("pause" if i % 2 == 0 else "resume", "mail", "--why", f"event {i}")
-    run("watch", "mail", "--times", "2", "--every", "0s")
+    monkeypatch.setattr(watching, "PAUSE", 0)
+    run("watch", "mail", "--times", "2")
     shown = screen.export_text()
     assert "event 7" in shown
     assert "event 3" not in shown
@@ -191,7 +195,7 @@ def test_follow_ups_for_people(mail):
     result = run("follow-up", "mail", "--n", "4")
     lines = result.stdout.splitlines()
     assert lines[0] == "4 of 20 missing outcomes picked for follow-up"
-    assert lines[1].split() == ["id", "arm", "mediator", "asked", "pick", "probability"]
+    assert lines[2].split() == ["id", "arm", "mediator", "asked", "pick", "probability"]
     assert len(lines) >= 7
     listed = [one for one in printed("events", "mail")["events"] if one["kind"] == "listed"]
     assert [one["actor"] for one in listed] == ["tester"]
@@ -216,7 +220,8 @@ def test_the_same_commands_on_postgresql(postgres_url, in_a_folder, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    ("width", "kept"), [(50, ["arm", "share", "observed", "missing", "mean"]), (100, ["asked", "interval"])]
+    ("width", "kept"),
+    [(50, ["arm", "share", "observed", "missing", "mean"]), (100, ["asked", "mean", "P(best)"])],
 )
 def test_a_status_fits_the_terminal(mail, width, kept):
     experiment = Experiment.open("mail", store="truant.db")

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from tests.live.counted import assert_sound, rows
+from tests.postgres import GUARDED
 from truant.errors import Conflict, Gone, InvalidValue, MissingExtra, TruantError, Unavailable, UnknownName
 from truant.live.experiment import Experiment, experiments
 from truant.live.store import sqlite
-from truant.live.store.migrations import MIGRATIONS
-from truant.live.store.opening import open_store
+from truant.live.store.opening import MIGRATIONS, open_store
 
 SETTINGS = {"levels": [0, 1], "assume": "mcar", "window": "7d"}
 FORK = multiprocessing.get_context("fork")
@@ -309,21 +309,15 @@ def test_a_server_that_is_not_there(tmp_path):
 
 
 @pytest.fixture
-def guarded(postgres, postgres_url):
+def guarded(postgres_url):
     """The URL of a role that needs a password, with places for name and password."""
     import psycopg
 
-    rules = Path(postgres.pgdata) / "pg_hba.conf"
-    before = rules.read_text()
     with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute("CREATE ROLE guarded LOGIN SUPERUSER PASSWORD 'right-horse'")
-        rules.write_text(f"local all guarded scram-sha-256\n{before}")
-        connection.execute("SELECT pg_reload_conf()")
-        yield postgres_url.replace("postgres:@", "guarded:{}@")
-        rules.write_text(before)
-        connection.execute("SELECT pg_reload_conf()")
-        connection.execute("REASSIGN OWNED BY guarded TO CURRENT_USER")
-        connection.execute("DROP ROLE guarded")
+        connection.execute(f"CREATE ROLE {GUARDED} LOGIN SUPERUSER PASSWORD 'right-horse'")
+        yield postgres_url.replace("postgres:@", GUARDED + ":{}@")
+        connection.execute(f"REASSIGN OWNED BY {GUARDED} TO CURRENT_USER")
+        connection.execute(f"DROP ROLE {GUARDED}")
 
 
 def test_a_wrong_password_is_not_shown(guarded):

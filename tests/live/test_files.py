@@ -6,7 +6,7 @@ import pytest
 
 from tests.live.campaign import ARMS, MAIL, run
 from truant.errors import Conflict, InvalidValue
-from truant.live.backup import backup, restore
+from truant.live.exchange import backup, restore
 from truant.live.experiment import Experiment
 
 

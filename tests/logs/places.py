@@ -6,11 +6,12 @@ import math
 from pathlib import Path
 from typing import Any
 
-import ibis
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from truant.counts import OBSERVED, SQUARES, SUM, Counts
 from truant.logs.read import Log, read
@@ -106,17 +107,15 @@ def as_lazy_polars(table: pd.DataFrame, folder: Path) -> Any:
 
 
 def as_arrow(table: pd.DataFrame, folder: Path) -> Any:
-    return pa.table(
-        {name: pa.array(table[name], from_pandas=False) for name in ("site", "dose", "y")}
-    ).append_column("arm", pa.array(table["arm"], from_pandas=True))
+    return in_arrow(table)
 
 
 def as_dict(table: pd.DataFrame, folder: Path) -> Any:
     return {name: table[name].tolist() for name in table}
 
 
-def as_ibis(table: pd.DataFrame, folder: Path) -> Any:
-    return ibis.memtable(table)
+def as_relation(table: pd.DataFrame, folder: Path) -> Any:
+    return duckdb.connect().from_arrow(in_arrow(table))
 
 
 def as_sqlite(table: pd.DataFrame, folder: Path) -> Any:
@@ -129,14 +128,25 @@ def as_sqlite(table: pd.DataFrame, folder: Path) -> Any:
 
 
 def as_duckdb(table: pd.DataFrame, folder: Path) -> Any:
-    import duckdb
-
     with duckdb.connect(folder / "log.duckdb") as connection:
         connection.register("frame", table)
         connection.execute("CREATE SCHEMA clinic; CREATE TABLE clinic.visits AS FROM frame")
     return f"duckdb:///{folder / 'log.duckdb'}::clinic.visits"
 
 
+def as_postgres(table: pd.DataFrame, folder: Path, uri: str) -> Any:
+    return in_postgres(uri, table, "visits")
+
+
+def as_spark(table: pd.DataFrame, folder: Path, session: Any) -> Any:
+    pq.write_table(in_arrow(table), folder / "spark.parquet")
+    return session.read.parquet(str(folder / "spark.parquet"))
+
+
+SERVED: dict[Any, str] = {
+    as_postgres: "postgres",
+    as_spark: "sail",
+}  # kinds that need a server, and its fixture
 KINDS = [
     as_csv,
     as_zipped_csv,
@@ -150,15 +160,18 @@ KINDS = [
     as_lazy_polars,
     as_arrow,
     as_dict,
-    as_ibis,
+    as_relation,
     as_sqlite,
     as_duckdb,
+    as_postgres,
+    as_spark,
 ]
+ENGINES = [as_parquet, as_sqlite, as_postgres, as_spark]  # one of each dialect
 
 
-def check_everything(place: Any, table: pd.DataFrame) -> None:
+def check_everything(place: Any, table: pd.DataFrame, /, **options: Any) -> None:
     """One read with all there is (two mediators, one of them cut), and the fold of the same rows."""
-    log = read(place, arm="arm", outcome="y", mediator=["site", "dose:3"])
+    log = read(place, arm="arm", outcome="y", mediator=["site", "dose:3"], **options)
     kept = table[table["arm"].notna()]
     ordered = np.sort(kept["dose"].dropna())
     low, high = (ordered[math.ceil(len(ordered) * j / 3) - 1] for j in (1, 2))
@@ -177,15 +190,32 @@ def check_everything(place: Any, table: pd.DataFrame) -> None:
     assert_same(log, folded(log, table.assign(m=pairs), levels), table["y"])
 
 
+def in_arrow(table: pd.DataFrame) -> pa.Table:
+    """NaN stays NaN, None and NaT become null."""
+    return pa.table(
+        {name: pa.array(table[name], from_pandas=table[name].dtype != float) for name in table.columns}
+    )
+
+
+POSTGRES_TYPES = (
+    (pd.api.types.is_bool_dtype, "boolean"),
+    (pd.api.types.is_integer_dtype, "bigint"),
+    (pd.api.types.is_float_dtype, "double precision"),
+    (lambda dtype: isinstance(dtype, pd.DatetimeTZDtype), "timestamptz"),
+    (pd.api.types.is_datetime64_dtype, "timestamp"),
+    (lambda dtype: True, "text"),
+)
+
+
 def in_postgres(uri: str, table: pd.DataFrame, name: str) -> str:
-    """NaN stays NaN, None becomes NULL."""
+    """NaN stays NaN, None and NaT become NULL."""
     import psycopg
 
-    types = ["double precision" if table[column].dtype == float else "text" for column in table]
+    types = [next(kind for test, kind in POSTGRES_TYPES if test(table[column].dtype)) for column in table]
     columns = ", ".join(f'"{column}" {kind}' for column, kind in zip(table, types, strict=True))
     with psycopg.connect(uri) as connection, connection.cursor() as cursor:
         cursor.execute(f"DROP TABLE IF EXISTS {name}; CREATE TABLE {name} ({columns})")  # type: ignore[arg-type]
         with cursor.copy(f"COPY {name} FROM STDIN") as copy:  # type: ignore[arg-type]
-            for row in table.itertuples(index=False):
-                copy.write_row(row)
+            for row in in_arrow(table).to_pylist():
+                copy.write_row(tuple(row.values()))
     return f"{uri}::{name}"

@@ -1,7 +1,7 @@
 """The door as a whole: real trials to the last printed digit, the same pulls through lab and logs, JSON, refusals."""
 
-import dataclasses
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from truant import datasets
 from truant.analysis import Analysis
 from truant.cli import cli
 from truant.counts import Counts
+from truant.provenance import Provenance
 from truant.worlds import make
 
 
@@ -201,19 +202,16 @@ def test_missing_values_and_observed(visits):
     assert [arm["naive"]["mean"] for arm in arms] == [1.5, 3.5]
 
 
-def test_it_holds_an_analysis_and_shows_all_of_it():
+def test_it_is_an_analysis_that_knows_where_it_comes_from():
     table = pd.DataFrame({"arm": ["a", "a", "b", "b", None], "y": [1.0, 2.0, 3.0, 5.0, 1.0]})
     result = truant.analyze(table, arm="arm", outcome="y", control="a")
-    assert type(result.analysis) is Analysis
-    shown = [field.name for field in dataclasses.fields(Analysis)] + ["assumptions", "agree", "minimize"]
-    for name in shown:
-        own = getattr(result.analysis, name)
-        assert getattr(result, name) == own if isinstance(own, list) else getattr(result, name) is own, name
+    assert type(result) is Analysis
+    assert (result.source, result.rows, result.provenance.skipped) == ("pandas DataFrame", 5, 1)
     own = {
         "source": "pandas DataFrame",
         "rows": 5,
         "skipped": 1,
-        "filter": [],
+        "where": None,
         "filtered_out": 0,
         "missing_markers": {"arm": {"empty": 1}},
         "notes": ["missing in 'arm': 1 empty"],
@@ -229,8 +227,9 @@ def test_it_holds_an_analysis_and_shows_all_of_it():
         "time": None,
         "probability": None,
     }
-    assert result.summary() == {**result.analysis.summary(), **own, "columns": columns}
-    assert result.table().equals(result.analysis.table())
+    counted = replace(result, provenance=Provenance())  # as if the counts had been given
+    assert result.summary() == {**counted.summary(), **own, "columns": columns}
+    assert (counted.rows, counted.source, counted.title, counted.about) == (4, "", "Analysis", [])
 
 
 def test_a_control_that_cannot_be_shown():

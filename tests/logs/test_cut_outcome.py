@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import truant
-from tests.logs.places import KINDS, frame, in_postgres
+from tests.logs.places import KINDS, frame
 from truant.assumptions.mcar import Mcar
 from truant.cli import cli
 from truant.errors import InvalidValue
@@ -99,7 +99,7 @@ def test_the_standard_error_under_mcar_is_that_of_the_outcome(shift):
     table.loc[(table["arm"] == "B") & (table["y"] > 2), "y"] *= shift
     result = truant.analyze(table, arm="arm", outcome="y", mediator="seen", cut_outcome=3)
     kept = table[table["arm"].notna() & table["y"].notna()]
-    codes = np.searchsorted(result.cut_outcome.points, kept["y"], side="left")
+    codes = np.searchsorted(result.provenance.cut_outcome.points, kept["y"], side="left")
     within = kept["y"].groupby(codes).var().to_numpy()
     values = np.array(result.setting.levels)
     for arm in result.arms:
@@ -145,8 +145,8 @@ def test_groups_share_points_and_values():
         kept = part[part["arm"].notna() & part["y"].notna()]
         codes = np.searchsorted(whole.cut_outcome.points, kept["y"], side="left")
         assert group.setting.levels == whole.counts.levels
-        assert [level.rows for level in group.cut_outcome.levels] == np.bincount(codes).tolist()
-        for cost in group.cut_outcome.costs:
+        assert [level.rows for level in group.provenance.cut_outcome.levels] == np.bincount(codes).tolist()
+        for cost in group.provenance.cut_outcome.costs:
             assert cost.before == pytest.approx(kept["y"][kept["arm"] == cost.arm].mean())
             after = np.array(whole.counts.levels)[codes[kept["arm"] == cost.arm]].mean()
             assert cost.after == pytest.approx(after)
@@ -163,7 +163,7 @@ def test_filters_and_observed_come_before_the_quantiles():
     kept = table[table["land"] == "DE"].copy()
     full = kept.assign(answered=kept["y"].notna().astype(int), y=kept["y"].fillna(1e4))
     expected = read(kept, arm="arm", outcome="y", mediator="seen", cut_outcome=3)
-    filtered = read(table, arm="arm", outcome="y", mediator="seen", cut_outcome=3, filter="land = 'DE'")
+    filtered = read(table, arm="arm", outcome="y", mediator="seen", cut_outcome=3, where="land = 'DE'")
     observed = read(full, arm="arm", outcome="y", mediator="seen", cut_outcome=3, observed="answered")
     for log in (filtered, observed):
         assert log.cut_outcome.points == expected.cut_outcome.points
@@ -185,14 +185,9 @@ def check_place(place, table):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_table_is_cut_alike(kind, tmp_path):
+def test_every_kind_of_table_is_cut_alike(kind, put):
     table = frame()
-    check_place(kind(table, tmp_path), table)
-
-
-def test_postgres_cuts_alike(postgres):
-    table = frame()
-    check_place(in_postgres(postgres, table, "cut_visits"), table)
+    check_place(put(kind, table), table)
 
 
 def test_few_values_are_merged():

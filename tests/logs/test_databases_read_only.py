@@ -14,7 +14,7 @@ import pytest
 
 from tests.logs.places import as_duckdb, as_sqlite, frame
 from tests.logs.test_unreadable import assert_refused
-from truant.logs.inputs import inputs_of
+from truant.logs.places import inputs_of
 from truant.logs.read import read
 from truant.tables.engine import private_folder
 

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 import truant
+from tests.documents.pages import analysis_html
 from truant.cli import cli
 from truant.errors import InvalidValue
-from truant.report import analysis_html
 
 
 def rows(discrete, n=1500, seed=2):

@@ -19,7 +19,7 @@ from truant.counts import PULLS, SUM, Counts
 from truant.logs import query
 from truant.logs.read import read
 
-steady = settings(derandomize=True, deadline=None, max_examples=10)
+steady = settings(max_examples=10)
 TIGHT = Fraction(1, 10**12)
 
 

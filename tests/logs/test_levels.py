@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.logs.places import as_csv
 from truant.logs.read import read
 
-steady = settings(derandomize=True, deadline=None, max_examples=10)
+steady = settings(max_examples=10)
 TWO = {"arm": ["a", "b", "a", "b", "a", "b"], "m": [1, 2, 1, 2, 1, 2]}
 
 

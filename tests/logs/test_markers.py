@@ -16,7 +16,23 @@ from truant.cli import cli
 from truant.errors import InvalidValue
 from truant.logs.read import read
 
-MARKERS = ["", " ", "NA", "na", "N/A", " n/a ", "NaN", "nan", "NULL", "null", "None", "none", None]
+MARKERS = [
+    "",
+    " ",
+    "NA",
+    "na",
+    "N/A",
+    " n/a ",
+    "NaN",
+    "nan",
+    "NULL",
+    "null",
+    "None",
+    "none",
+    "#N/A",
+    " - ",
+    None,
+]
 
 
 def table() -> pd.DataFrame:
@@ -39,15 +55,15 @@ def test_markers_are_the_same_in_every_column(place, tmp_path, request):
         where = table() if place == "pandas" else place(table(), tmp_path)
     log = read(where, arm="arm", outcome="y", mediator=["m", "x:2"], observed="seen")
     counted = {"empty": 3, "NA": 1, "na": 1, "N/A": 1, "n/a": 1, "NaN": 1, "nan": 1, "NULL": 1, "null": 1}
-    counted |= {"None": 1, "none": 1}
+    counted |= {"None": 1, "none": 1, "#N/A": 1, "-": 1}
     assert log.missing_markers == dict.fromkeys(("arm", "y", "m", "x", "seen"), counted)
-    assert log.skipped == 13
+    assert log.skipped == len(MARKERS)
     assert log.mediators == ("m=u, x <= 1", "m=v, x > 1")
     assert log.counts.levels == (0, 1)
-    assert log.counts.table.sum() == 26 + 4 * 13
-    assert log.counts.table[0].tolist() == [[0, 13, 26], [0, 0, 0], [0, 26, 0]]
+    assert log.counts.table.sum() == 26 + 4 * len(MARKERS)
+    assert log.counts.table[0].tolist() == [[0, 13, 30], [0, 0, 0], [0, 30, 0]]
     assert any(
-        note.startswith("missing in 'y': 3 empty, 1 ") and note.endswith(", 5 more") for note in log.notes
+        note.startswith("missing in 'y': 3 empty, 1 ") and note.endswith(", 7 more") for note in log.notes
     )
 
 
@@ -97,14 +113,14 @@ def test_an_arm_that_is_taken_as_missing_is_told():
 
 
 def test_labels_that_may_mean_missing_are_noted():
-    rows = {"arm": ["a", "b", "?"] * 3, "m": ["x", "#N/A", "Unknown"] * 3, "y": [1, 0, 1, 0, 1, 0, 1, 1, 0]}
+    rows = {"arm": ["a", "b", "?"] * 3, "m": ["x", "n.a.", "Unknown"] * 3, "y": [1, 0, 1, 0, 1, 0, 1, 1, 0]}
     log = read(rows, arm="arm", outcome="y", mediator="m", by="m")
     assert log.notes[0] == (
         "'?' of 'arm' may mean missing: if so, say missing_values=['?'] ('--missing-values=?')"
     )
-    assert log.notes[1].startswith("'#N/A' and 'Unknown' of 'm' may mean missing: if so, say missing_values=")
+    assert log.notes[1].startswith("'Unknown' and 'n.a.' of 'm' may mean missing: if so, say missing_values=")
     assert len(log.notes) == 2
-    named = read(rows, arm="arm", outcome="y", mediator="m", missing_values=["?", "#N/A", "Unknown"])
+    named = read(rows, arm="arm", outcome="y", mediator="m", missing_values=["?", "n.a.", "Unknown"])
     assert not [note for note in named.notes if "may mean" in note]
     assert not read(
         rows | {"m": ["x", "y", "-1"] * 3, "arm": ["a", "b", "none"] * 3}, arm="arm", outcome="y"
@@ -124,3 +140,28 @@ def test_the_command_and_its_json(tmp_path, monkeypatch):
         "'y': read the comma as the decimal sign ('1,5' is 1.5)",
         "missing in 'y': 1 ?, 1 NA, 1 empty",
     ]
+
+
+@pytest.mark.parametrize("place", [as_csv, as_sqlite, "postgres"])
+def test_a_hyphen_and_na_of_spreadsheets_are_missing_unless_others_are_named(place, tmp_path, request):
+    marks = {"arm": ["a", "b", "-"] * 4, "m": ["x", "#N/A", "-", "x"] * 3, "y": ["1", "-", "0", "#n/a"] * 3}
+    if place == "postgres":
+        where: Any = in_postgres(request.getfixturevalue("postgres"), pd.DataFrame(marks), "hyphens")
+    else:
+        where = place(pd.DataFrame(marks), tmp_path)
+    log = read(where, arm="arm", outcome="y", mediator="m")
+    assert (log.arms, log.mediators, log.skipped) == (("a", "b"), ("x",), 4)
+    assert set(log.notes) == {
+        "missing in 'arm': 4 -",
+        "missing in 'm': 2 #N/A, 2 -",
+        "missing in 'y': 2 #n/a, 2 -",
+    }
+    (warning,) = log.warnings
+    assert (warning.code, warning.value) == ("missing-arm", 4)
+    assert "whose 'arm' is '-' were left out, since that means missing; if it is an arm, say only" in str(
+        warning.message
+    )
+    only = ["#N/A", "#n/a"]
+    kept = read(where, arm="arm", outcome="y", mediator="m", only_missing_values=only, where="y != '-'")
+    assert (kept.arms, kept.mediators) == (("-", "a", "b"), ("-", "x"))
+    assert "missing-arm" not in {warning.code for warning in kept.warnings}

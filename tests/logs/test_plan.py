@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import truant
 from truant.cli import cli
 from truant.errors import InvalidValue, TruantError
-from truant.logs.plan_rows import MissingRows, drawn
+from truant.follow_up.result import MissingRows
 
 COLUMNS = {"arm": "mail", "outcome": "spent", "mediator": "opened"}
 
@@ -69,7 +69,7 @@ def test_row_numbers_count_from_one_below_the_header(visits):
 
 
 def test_a_filter_does_not_change_row_numbers(visits):
-    plan = truant.plan("visits.csv", **COLUMNS, filter="customer >= '0300'", budget=40)
+    plan = truant.plan("visits.csv", **COLUMNS, where="customer >= '0300'", budget=40)
     assert min(plan.rows()["row"].to_pylist()) > 300
 
 
@@ -97,7 +97,7 @@ def test_every_missing_row_of_a_cell_is_drawn_as_often():
     found = MissingRows(pa.chunked_array([range(14)]), np.array([0] * 12 + [1] * 2), np.zeros(14, int))
     times = np.zeros(14)
     for seed in range(3000):
-        times[drawn(found, np.array([[4], [1]]), seed)] += 1
+        times[found.drawn(np.array([[4], [1]]), seed)] += 1
     np.testing.assert_allclose(times[:12] / 3000, 1 / 3, atol=4 * np.sqrt(2 / 9 / 3000))
 
 
@@ -106,7 +106,7 @@ def test_wherever_one_stops_the_calls_are_shared_out_as_planned():
 
     arms = np.repeat([0, 1], [300, 100])
     found = MissingRows(pa.chunked_array([range(400)]), arms, np.zeros(400, int))
-    calls = arms[drawn(found, np.array([[90], [30]]), 1)]
+    calls = arms[found.drawn(np.array([[90], [30]]), 1)]
     for stop in (12, 40, 80):
         assert abs((calls[:stop] == 1).sum() - stop / 4) <= 2
 
@@ -122,7 +122,7 @@ def test_rows_that_were_followed_up_are_not_listed_again(visits, tmp_path):
     plan = truant.plan("later.csv", **COLUMNS, id="customer", budget=30, followed_up="called", range=(0, 50))
     assert not asked & set(plan.rows()["id"].to_pylist())
     assert plan.summary()["followed_up"] == 30
-    assert plan.plan.missing == first.plan.missing - 30
+    assert plan.missing == first.missing - 30
 
 
 def test_success_lists_more_rows(visits):
@@ -139,7 +139,7 @@ def test_command_writes_list_page_and_json(visits):
     )
     assert done.exit_code == 0, done.output
     summary = json.loads(done.stdout)
-    assert summary["schema"] == "truant/plan/1"
+    assert summary["schema"] == "truant/plan/2"
     assert summary["follow_ups"] == 20 == sum(cell["follow_ups"] for cell in summary["cells"])
     with open("list.csv", encoding="utf-8") as file:
         assert len(list(csv.DictReader(file))) == 20
@@ -296,21 +296,21 @@ def test_an_arm_gets_ten_follow_ups_since_no_winner_is_clear_with_fewer(tmp_path
     write(tmp_path / "visits.csv", rows)
     plan = truant.plan("visits.csv", arm="mail", outcome="spent")
     assert plan.kind == "reached"
-    assert min(plan.plan.by_arm().values()) >= 10
+    assert min(plan.by_arm().values()) >= 10
     small = truant.plan("visits.csv", arm="mail", outcome="spent", budget=12)
     assert max(small.chances.values()) == 0.0
 
 
 def test_after_the_list_the_command_says_what_to_do_next(visits):
     done = run(
-        *ARGUMENTS, "--budget", 30, "--filter", "customer != 'x'", "--minimize", "--out", "my calls.csv"
+        *ARGUMENTS, "--budget", 30, "--where", "customer != 'x'", "--minimize", "--out", "my calls.csv"
     )
     steps = done.output.partition("\nNext\n")[2].splitlines()
     assert steps[0] == "1. Call the rows of my calls.csv in this order."
     assert "write each answer into column 'spent', and yes into a new column 'followed_up'" in steps[1]
     assert steps[2] == (
         "3. Then: truant analyze visits.csv --arm mail --mediator opened --outcome spent --followed-up followed_up "
-        """--filter 'customer != '"'"'x'"'"'' --minimize (if a call fails, add --range LOW,HIGH: the lowest and """
+        """--where 'customer != '"'"'x'"'"'' --minimize (if a call fails, add --range LOW,HIGH: the lowest and """
         "highest possible outcome)"
     )
     assert "Next" not in run(*ARGUMENTS, "--budget", 30).output
@@ -333,7 +333,7 @@ def test_failed_calls_in_the_data_limit_the_promise(visits, tmp_path):
     write(tmp_path / "later.csv", later, "customer,mail,opened,spent,called")
     options = COLUMNS | {"followed_up": "called", "range": (0, 60), "id": "customer"}
     worst = truant.plan("later.csv", **options)
-    assert worst.plan.failed == 16
+    assert worst.failed == 16
     assert worst.kind == "not-reached"
     assert min(worst.chances.values()) < 0.8
     assert "outcomes of failed calls may have any value in the range" in worst.sentence

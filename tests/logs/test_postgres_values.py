@@ -5,7 +5,6 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from truant.errors import InvalidValue
 from truant.logs.read import read
 
 
@@ -26,8 +25,8 @@ def test_a_decimal_that_is_nan_is_missing(where):
     assert log.counts.observed.sum() == 8
     assert log.missing_markers == {"n": {"empty": 4}}
     assert read(where, arm="arm", outcome="z", mediator="n:2").counts.table[:, -1].sum() == 4
-    assert read(where, arm="arm", outcome="z", filter="n > 2.5").rows == 6
-    assert read(where, arm="arm", outcome="z", filter="n is missing").rows == 4
+    assert read(where, arm="arm", outcome="z", where="n > 2.5").rows == 6
+    assert read(where, arm="arm", outcome="z", where="n is null").rows == 4
     assert [group.label for group in read(where, arm="arm", outcome="z", by="n").groups][-1] == "(missing)"
 
 
@@ -35,13 +34,12 @@ def test_true_and_false_are_one_and_zero(where):
     log = read(where, arm="arm", outcome="b")
     assert log.counts.levels == (0, 1)
     assert log.counts.table.sum(axis=(0, 1)).tolist() == [8, 4, 0]
-    assert read(where, arm="arm", outcome="z", filter="b = false").rows == 8
+    assert read(where, arm="arm", outcome="z", where="b = false").rows == 8
     assert read(where, arm="arm", outcome="z", observed="b").counts.observed.sum() == 4
 
 
-def test_money_is_refused_in_plain_words(where):
-    with pytest.raises(InvalidValue) as refusal:
-        read(where, arm="arm", outcome="m")
-    assert str(refusal.value).endswith(
-        ": a column is of type money, which is no number; make it one in a view, as in CAST(price AS numeric)."
-    )
+def test_money_is_read_as_amounts_are(where):
+    log = read(where, arm="arm", outcome="m")
+    assert log.counts.observed.sum() == 12
+    assert (log.setting.low, log.setting.high) == (0, 11)
+    assert log.notes[0].startswith("'m': left out the sign '$'")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import truant
-from truant.analysis.weighted import POWERS, WeightedSums
+from truant.assumptions.mar import Mar
+from truant.collection.weighted import POWERS, WeightedSums
 
 LEVELS = ("x", "y", None)
 
@@ -67,7 +68,7 @@ def row_wise(assumption, mediators, outcomes, weights):
 @pytest.mark.parametrize("discrete", [False, True])
 @pytest.mark.parametrize("assumption", ["mcar", "mar", "mediator-mar"])
 def test_weighted_estimates_are_those_of_the_rows(discrete, assumption):
-    from truant.analysis.clusters import student
+    from truant.estimates.clusters import student
 
     arms, mediators, outcomes, probabilities = adaptive_log(1, discrete=discrete)
     asked = {"arm": "arm", "outcome": "y", "mediator": "m", "probability": "p"}
@@ -172,7 +173,7 @@ def test_weighted_intervals_cover_in_adaptive_logs():
     runs = 120
     truth = np.array([0.0, 0.4, 0.5]) + 0.4 / 2
     for seed in range(runs):
-        estimates = summed(*adaptive_log(100 + seed, rows=400, missing_mediators=False)).estimates("mar")
+        estimates = summed(*adaptive_log(100 + seed, rows=400, missing_mediators=False)).estimates(Mar())
         intervals = [estimate.interval(0.95) for estimate in estimates]
         held.append([low <= mean <= high for (low, high), mean in zip(intervals, truth, strict=True)])
     # arms of one log are nearly independent

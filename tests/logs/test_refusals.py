@@ -13,7 +13,7 @@ import pytest
 from truant.errors import InvalidValue, TruantError
 from truant.logs import query
 from truant.logs.read import read
-from truant.tables import limits
+from truant.tables import request as table_request
 
 GOOD: dict[str, Any] = {
     "arm": ["a", "b"] * 3,
@@ -43,7 +43,7 @@ GOOD: dict[str, Any] = {
         ({}, {"observed": "y"}, "observed must be a column of its own, got 'y', which is named already."),
         ({}, {"outcome": "when"}, "Column 'when' must be numbers, got timestamp"),
         ({}, {"mediator": "when:2"}, "Column 'when' must be numbers, got timestamp"),
-        ({}, {"arm": "many"}, "Column 'many' must hold plain values, got array<int64>; name another column."),
+        ({}, {"arm": "many"}, "Column 'many' must hold plain values, got bigint[]; name another column."),
         ({}, {"missing_values": "NA"}, "missing_values must be a list of values, got 'NA'."),
         ({}, {"levels": (1,)}, "levels must be at least two increasing values"),
         ({}, {"levels": ("a", "b")}, "levels must be numbers"),
@@ -85,10 +85,10 @@ GOOD: dict[str, Any] = {
         ),
         ({"y": [4] * 6}, {"levels": ()}, "All observed outcomes of 'y' are 4; say what else they could be"),
         (
-            {"y": ["1", "2", "#N/A", "3", "-", "3"]},
+            {"y": ["1", "2", "--", "3", "?", "3"]},
             {},
-            "Column 'y' must be numbers, it holds '#N/A' and '-'; if that stands for missing, "
-            "say so: missing_values=['#N/A', '-'] ('--missing-values=#N/A,-'), else write a plain number for it.",
+            "Column 'y' must be numbers, it holds '--' and '?'; if that stands for missing, "
+            "say so: missing_values=['--', '?'] ('--missing-values=--,?'), else write a plain number for it.",
         ),
         ({"y": ["u", "v", "w"] * 2}, {}, "Column 'y' must be numbers, it holds 'u', 'v' and 'w'; name"),
         ({"m": ["1", "2", "low"] * 2}, {"mediator": "m:2"}, "Column 'm' must be numbers, it holds 'low'; if"),
@@ -170,7 +170,7 @@ def test_levels_that_hide_from_the_first_look_are_refused_too(monkeypatch):
     rows = {"arm": [0, 1] * 600, "id": [i % 600 for i in range(1200)], "y": [0, 1, 1] * 400}
     with pytest.raises(InvalidValue, match=r"at most 100 levels"):
         read(rows, arm="arm", mediator="id", outcome="y")
-    monkeypatch.setattr(limits, "MOST_ARMS", 500)
+    monkeypatch.setattr(table_request, "MOST_ARMS", 500)
     with pytest.raises(InvalidValue, match=r"At most 500 arms"):
         read(rows, arm="id", outcome="y")
     monkeypatch.setattr(query, "MOST_CELLS", 500)

@@ -30,7 +30,7 @@ from tests.logs.test_unreadable import assert_refused
 def test_files_of_the_network_are_refused(place):
     said = assert_refused(place, "truant reads no files from the network (")
     assert "download the file" in said
-    assert "Ibis table" in said
+    assert "pass a connection" in said
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from types import SimpleNamespace
 
 import psycopg
 import pytest
 
 from truant.errors import InvalidValue
-from truant.logs.analyze import _source
+from truant.logs.analyze import source_name
 from truant.logs.read import read
-from truant.logs.servers import READ_ONLY, read_only
 
 WRITING = """
 DROP VIEW IF EXISTS visits_view; DROP TABLE IF EXISTS written; CREATE TABLE written (i int);
@@ -35,28 +33,11 @@ def test_a_view_that_writes_changes_nothing(postgres, hard):
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(script)
     try:
-        read(f"{postgres}::visits_view", arm="arm", outcome="y", filter="y >= 0")
+        read(f"{postgres}::visits_view", arm="arm", outcome="y", where="y >= 0")
     except InvalidValue as refusal:
         assert "read-only" in str(refusal) or "read-write" in str(refusal)  # noqa: PT017
     with psycopg.connect(postgres) as connection:
         assert connection.execute("SELECT count(*) FROM written").fetchone() == (0,)
-
-
-def test_each_kind_of_session_is_told():
-    said = []
-
-    class Cursor:
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *error):
-            pass
-
-        execute = said.append
-
-    for kind in ("mysql", "clickhouse"):
-        read_only(kind, SimpleNamespace(con=SimpleNamespace(cursor=Cursor)))
-    assert said == [READ_ONLY["mysql"]]
 
 
 @pytest.mark.parametrize(
@@ -82,5 +63,5 @@ def test_a_server_that_does_not_answer():
 
 
 def test_the_report_names_no_user():
-    assert _source("postgresql://bob:geheim@host::visits") == "host::visits"
-    assert _source("data/log-?.csv") == "log-?.csv"
+    assert source_name("postgresql://bob:geheim@host::visits") == "host::visits"
+    assert source_name("data/log-?.csv") == "log-?.csv"

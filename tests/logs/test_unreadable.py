@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.logs.places import as_duckdb, as_parquet, as_sqlite, frame, in_postgres
-from truant.errors import MissingExtra, TruantError
+from truant.errors import InvalidValue, MissingExtra, TruantError
 from truant.logs.read import read
 from truant.logs.source import plain_errors
 
@@ -53,8 +55,8 @@ def test_files_that_cannot_be_read(tmp_path):
     assert_refused("", "A file name is needed, got ''.")
     assert_refused(
         3,
-        "data must be a path, a URL with ::table, a pandas, polars or Arrow table, an Ibis table "
-        "or a dict of columns; got int.",
+        "data must be a path, a URL with ::table, a connection with table=, a pandas, polars or Arrow table, a Spark "
+        "DataFrame or a dict of columns; got int.",
     )
 
 
@@ -85,15 +87,10 @@ def test_databases_that_cannot_be_read(tmp_path, postgres):
 
 
 def test_a_missing_driver_names_the_extra(monkeypatch):
-    import ibis as real
-
-    def connect(url: str) -> None:
-        raise ImportError("no psycopg")
-
-    monkeypatch.setattr(real, "connect", connect)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingExtra, match=r'pip install "truant\[postgres\]"\.$'):
         read("postgres://localhost/db::visits", arm="arm", outcome="y")
-    with pytest.raises(MissingExtra, match=r'pip install "ibis-framework\[mysql\]"\.$'):
+    with pytest.raises(InvalidValue, match="truant has not been tried on mysql; export the table as Parquet"):
         read("mysql://localhost/db::visits", arm="arm", outcome="y")
 
 
@@ -108,3 +105,33 @@ def test_an_empty_file_is_called_empty(tmp_path, name):
 def test_an_interrupted_query_is_an_interrupt_and_no_error():
     with pytest.raises(KeyboardInterrupt), plain_errors("the table"):
         raise RuntimeError("Query interrupted")  # what DuckDB says after Ctrl-C
+
+
+class LostFrame:
+    """A DataFrame of Spark whose Java ends with the first statement."""
+
+    __module__ = "pyspark.sql.dataframe"
+    schema = SimpleNamespace(
+        fields=[
+            SimpleNamespace(name=name, dataType=SimpleNamespace(simpleString=lambda: "string"))
+            for name in ("arm", "y")
+        ]
+    )
+
+    def __init__(self):
+        catalog = SimpleNamespace(dropTempView=self.refuse)
+        self.sparkSession = SimpleNamespace(sql=self.refuse, catalog=catalog)
+
+    def createOrReplaceTempView(self, name):
+        pass
+
+    def refuse(self, text):
+        raise ConnectionRefusedError(111, "Connection refused")
+
+
+def test_a_lost_connection_is_one_sentence():
+    with pytest.raises(InvalidValue) as raised:
+        read(LostFrame(), arm="arm", outcome="y")
+    assert str(raised.value) == (
+        "Cannot read the Spark table: the connection was lost, and the server may have ended; see what it says there."
+    )

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from truant.errors import InvalidValue
-from truant.logs import text_columns
+from truant.logs import query
 from truant.logs.read import read
 
 ARMS = {"arm": ["a", "b"] * 4}
@@ -24,16 +24,16 @@ def test_single_precision(tmp_path):
         log = read(where, arm="arm", missing_values=[-99.9], **roles)
         assert sum(log.missing_markers["x"].values()) == 2
     assert read(where, arm="x", outcome="z", missing_values=[-99.9]).skipped == 2
-    assert read(where, arm="arm", outcome="z", filter="x between 0 and 0.3").rows == 5
-    assert read(where, arm="arm", outcome="z", filter="x = 0.1").rows == 2
-    assert read(where, arm="arm", outcome="z", filter="x <= 0.3", missing_values=["-99.9"]).rows == 5
+    assert read(where, arm="arm", outcome="z", where="x between 0 and 0.3").rows == 5
+    assert read(where, arm="arm", outcome="z", where="x = 0.1").rows == 2
+    assert read(where, arm="arm", outcome="z", where="x <= 0.3", missing_values=["-99.9"]).rows == 5
     read(where, arm="arm", outcome="x", missing_values=[1e300])
 
 
 @pytest.mark.parametrize("text", ["1_000", "1e1_0", "0x1F", "1d5", "١"])
 def test_what_is_no_number_is_none_in_any_row(text, monkeypatch):
     for first_rows in (100_000, 4):
-        monkeypatch.setattr(text_columns, "FIRST_ROWS", first_rows)
+        monkeypatch.setattr(query, "FIRST_ROWS", first_rows)
         with pytest.raises(InvalidValue, match=rf"^Column 'y' must be numbers, it holds '{text}'"):
             read(ARMS | {"y": ["1", "2", "3", "4", "5", "6", "7", text]}, arm="arm", outcome="y")
     assert read(ARMS | {"y": ["1", "2"] * 4, "m": [text, "1000"] * 4}, arm="arm", outcome="y",
@@ -44,7 +44,7 @@ def test_what_is_no_number_is_none_in_any_row(text, monkeypatch):
 def test_other_forms_are_the_same_in_any_row(text, monkeypatch):
     said = set()
     for first_rows in (100_000, 4):
-        monkeypatch.setattr(text_columns, "FIRST_ROWS", first_rows)
+        monkeypatch.setattr(query, "FIRST_ROWS", first_rows)
         try:
             log = read(ARMS | {"y": ["1", "2", "3", "4", "5", "6", "7", text]}, arm="arm", outcome="y")
             said.add(str(log.counts.levels))
@@ -97,7 +97,7 @@ def test_no_is_not_the_number_zero():
         assert log.counts.levels == (0, 1)
         assert log.counts.observed.sum() == 8
         assert log.missing_markers == {}
-        assert read(rows | {"w": ["1", "2"] * 4}, arm="arm", outcome="w", filter="y = false", missing_values=[0],
+        assert read(rows | {"w": ["1", "2"] * 4}, arm="arm", outcome="w", where="y = false", missing_values=[0],
                     levels=(1, 2)).rows == 4  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.logs.places import as_csv, as_duckdb, as_parquet, as_sqlite, in_postgres
 from truant.errors import InvalidValue
-from truant.logs import text_columns
+from truant.logs import query
 from truant.logs.read import read
 
 TWO = {"arm": ["a", "b"] * 4, "z": [0.0, 1.0, 1.0, 0.0, 2.0, 0.0, 0.0, 1.0]}
@@ -94,7 +94,7 @@ def test_other_words_are_refused_and_no_hint_discards_all(words, sentence):
 
 
 def test_words_that_come_late_are_read_all_the_same(monkeypatch):
-    monkeypatch.setattr(text_columns, "FIRST_ROWS", 4)
+    monkeypatch.setattr(query, "FIRST_ROWS", 4)
     rows = {"arm": ["a", "b"] * 4, "y": ["yes", "no", "yes", "no", "off", "ON", "f", "T"]}
     assert read(rows, arm="arm", outcome="y").counts.table[:, 0].tolist() == [[2, 2, 0], [2, 2, 0]]
     with pytest.raises(InvalidValue, match=r"^Column 'y' mixes words and numbers"):

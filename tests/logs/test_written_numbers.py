@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 
 from tests.logs.places import as_csv, as_duckdb, as_parquet, as_sqlite, in_postgres
+from truant.counts import SUM
 from truant.errors import InvalidValue
-from truant.logs import text_columns
+from truant.logs import query
+from truant.logs.forms import Shape, written_number
 from truant.logs.read import read
-from truant.logs.shapes import Shape, written_number
 
 ARMS = {"arm": ["a", "b"] * 3}
 
@@ -129,7 +130,7 @@ def values_of(texts: list[Any], **words: Any) -> tuple[tuple[float, ...], str]:
         (["1.2k", "900", "900"], ".", None, "it holds '1.2k' and '900'; convert all to one unit"),
         (["2 h", "30 min", "3 h"], ".", None, "it holds '2 h' and '30 min'; convert all to one unit"),
         (["y", "3", "4"], ".", None, "it holds 'y': the header occurs again among the rows"),
-        (["-", "3", "4"], ".", None, "it holds '-'; if that stands for missing, say so"),
+        (["?", "3", "4"], ".", None, "it holds '?'; if that stands for missing, say so"),
         (["--5", "3", "4"], ".", None, "it holds '--5'"),
         (["$5%", "3", "4"], ".", None, "it holds '$5%'"),
     ],
@@ -171,7 +172,7 @@ def test_every_place_reads_them(place, tmp_path, request):
 
 def test_a_comma_that_comes_late_is_no_guess(monkeypatch):
     """The first rows alone would make 1,5 fifteen."""
-    monkeypatch.setattr(text_columns, "FIRST_ROWS", 4)
+    monkeypatch.setattr(query, "FIRST_ROWS", 4)
     rows = {"arm": ["a", "b"] * 4}
     thousands = ["1,234", "2,345", "3,456", "4,567"]
     with pytest.raises(InvalidValue, match=r"it holds '1,5'; if the comma is the decimal sign"):
@@ -190,23 +191,39 @@ def test_a_comma_that_comes_late_is_no_guess(monkeypatch):
         (["1.234", "12.000", "750", "-2.500"], True),
         (["1.234", "12.000", "750", "2.5"], False),
         (["1.234", "0.125", "750", "2.500"], False),
-        (["1.234", "1234", "750", "2.500"], False),
-        (["1.234", "2.345", "3.456"], False),  # as a program writes them
+        (["1.234", "1234", "750", "2.500"], True),  # in a file with semicolons
+        (["1.234", "2.345", "3.456"], True),
+        (["1.000"], True),
         (["750", "1"], False),
     ],
 )
-def test_dots_that_may_stand_between_thousands(texts, doubted, tmp_path):
-    rows = "".join(f"{arm};{texts[i % len(texts)]}\n" for i, arm in enumerate("ab" * 6))
-    (tmp_path / "log.csv").write_text("arm;y\n" + rows)
-    log = read(tmp_path / "log.csv", arm="arm", outcome="y")
+@pytest.mark.parametrize("delimiter", [";", ","])
+def test_dots_that_may_stand_between_thousands(texts, doubted, delimiter, tmp_path):
+    if delimiter == ",":  # as a program writes them
+        doubted = texts == ["1.234", "12.000", "750", "-2.500"]
+    rows = "".join(f"{arm}{delimiter}{texts[i % len(texts)]}\n" for i, arm in enumerate("ab" * 6))
+    (tmp_path / "log.csv").write_text(f"arm{delimiter}y\n" + rows)
+    log = read(tmp_path / "log.csv", arm="arm", outcome="y", levels=(), range=(-3000, 13000))
     assert [warning.code for warning in log.warnings] == ["thousands"] * doubted
     if doubted:
+        low = min(texts, key=lambda text: (text[0] != "-", text))
+        beside = next((f" beside {text!r}" for text in texts if "." not in text), "")
         assert log.warnings[0].message == (
-            "Every dot in 'y' stands before three digits, as in '-2.500' beside '750': if dots stand between "
-            "thousands, say decimal=',' (--decimal ,)."
+            f"Every dot in 'y' stands before three digits, as in {low!r}{beside}, and was taken as the decimal sign "
+            f"({low!r} is {float(low):g}): if dots stand between thousands, say decimal=',' (--decimal ,)."
         )
-        log = read(tmp_path / "log.csv", arm="arm", outcome="y", decimal=",")
-        assert (log.counts.levels, log.warnings) == ((-2500, 750, 1234, 12000), ())
+        log = read(tmp_path / "log.csv", arm="arm", outcome="y", decimal=",", levels=(), range=(-3000, 13000))
+        sums = log.counts.about(0.0).table[..., SUM].sum()
+        assert sums == sum(float(texts[i % len(texts)].replace(".", "")) for i in range(12))
+        assert log.warnings == ()
+        assert "left out dots between thousands" in log.notes[0]
+
+
+def test_a_thousand_that_comes_late_is_told(tmp_path, monkeypatch):
+    """The first rows alone would not show a dot."""
+    monkeypatch.setattr(query, "FIRST_ROWS", 4)
+    (tmp_path / "log.csv").write_text("arm;y\n" + "a;1\nb;2\n" * 4 + "a;1.000\n")
+    assert [w.code for w in read(tmp_path / "log.csv", arm="arm", outcome="y").warnings] == ["thousands"]
 
 
 def test_texts_that_are_not_observed_have_no_say():

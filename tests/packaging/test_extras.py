@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from truant import extras
-from truant.errors import MissingExtra
+from truant.errors import EXTRAS, MissingExtra, require
 
 HIDING = """
 import sys
@@ -16,19 +15,16 @@ from truant.cli import main
 main()
 """
 ANALYZE = ["analyze", "visits.csv", "--arm", "mail", "--outcome", "spent"]
-DATABASE = ["analyze", "sqlite:///visits.db::visits", "--arm", "mail", "--outcome", "spent"]
 CHART = ["simulate", "--world", "mcar", "--horizon", "50", "--runs", "1", "--chart", "regret.svg"]
 
 
 @pytest.mark.parametrize(
     ("hidden", "command", "extra"),
-    [(module, ANALYZE, "logs") for module in extras.MODULES["logs"]]
-    + [(module, CHART, "charts") for module in extras.MODULES["charts"]]
-    + [("pandas", DATABASE, "logs")],
+    [(module, ANALYZE, "logs") for module in EXTRAS["logs"]]
+    + [(module, CHART, "charts") for module in EXTRAS["charts"]],
 )
 def test_each_package_of_an_extra(hidden, command, extra, tmp_path):
     (tmp_path / "visits.csv").write_text("mail,spent\nold,1\nnew,2\n", encoding="utf-8")
-    (tmp_path / "visits.db").write_bytes(b"")
     code = HIDING.replace("HIDDEN", repr(hidden)).replace("COMMAND", repr(command))
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2, done.stderr
@@ -42,4 +38,4 @@ def test_a_folder_of_that_name_is_no_package(tmp_path, monkeypatch):
     with pytest.raises(
         MissingExtra, match=r'^Stores need the postgres extra: pip install "truant\[postgres\]"\.$'
     ):
-        extras.require("postgres", "Stores", "psycopg_of_nobody")
+        require("postgres", "Stores", "psycopg_of_nobody")

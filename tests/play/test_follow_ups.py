@@ -27,6 +27,7 @@ class PlainWithFollowUps(Plain):
         self.described = np.zeros((self.setting.arms, DESCRIBED))
         self.wanted = np.full(self.setting.arms, -1.0)
         self.round, self.asked, self.coming = 0, 0, []
+        self.missing_tables = world.missing_tables
         self.describe_all(range(self.setting.arms))
 
     def both(self, arm):
@@ -60,7 +61,7 @@ class PlainWithFollowUps(Plain):
         column = 0 if self.counts.levels is None else -1
         self.counts.followed_up[arm, mediator, column] += 1
         if self.rng.random() < self.terms.success:
-            found = self.world.draw_missing(self.rng, arm, int(mediator), self.world.missing_tables)
+            found = self.world.draw_missing(self.rng, arm, int(mediator), self.missing_tables)
             if self.delay:
                 self.coming.append((self.round + self.delay, arm, mediator, found))
             else:

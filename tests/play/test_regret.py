@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from truant.play.regret import paired_difference, second_half_ratio, standard_deviation, summarize_regret
+from truant.play.run import paired_difference, second_half_ratio, standard_deviation, summarize_regret
 
 FINAL = np.random.default_rng(3).pareto(1.0, size=(3, 40)) * 100
 HALF = FINAL * 0.6

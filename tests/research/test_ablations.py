@@ -3,12 +3,14 @@
 import pytest
 from research.ablations import study as ablation
 from research.ablations.tables import figure, overview
+from research.cache import Cache
 from research.sections import ABLATIONS
+from research.workbench import Workbench
 
 import truant
 from research import ROOT
-from truant.sweeps.study import check
-from truant.sweeps.study_file import read_study, study_of
+from truant.lab.study import check
+from truant.lab.study_file import read_study
 
 STUDIES = sorted(path.stem for path in ablation.HERE.glob("*.toml"))
 
@@ -41,7 +43,7 @@ def test_tables_show_every_mean(name, tmp_path):
     assert "What it shows." in text
     assert f"`truant sweep research/ablations/{name}.toml`: 3 runs" in text
     for row in result.rows:
-        assert figure(row["regret_mean"], row["regret_se"]) in text
+        assert figure(row) in text
     assert len(ablation.chart(result).to_dict()["concat"]) == len(result.study.blocks)
 
 
@@ -54,16 +56,14 @@ def test_an_overview_has_a_column_for_each_world(tmp_path):
     assert sum(line.count("★") for line in lines) == len(study["worlds"])
 
 
-def test_a_section_is_made_from_the_parts_of_its_study():
-    study = study_of(
-        {"runs": 2, "horizon": 10, "worlds": ["rates"], "policies": ["mcar-ucb:level=2", "naive-ucb"]}
-    )
-    assert ablation.modules_of(study) == {
-        "truant.worlds.revenue",
-        "truant.assumptions.mcar",
-        "truant.indices.ucb",
-        "truant.policies.baselines",
-    }
+def test_a_confirmation_has_fewer_runs_and_other_random_numbers(tmp_path):
+    def study_for(**options):
+        return ablation.study_for(Workbench(tmp_path, Cache(tmp_path / "kept"), **options), file_of("z"))
+
+    recorded, other = study_for(), study_for(share=0.1, draw=2)
+    assert recorded == read_study(file_of("z"))
+    assert (other.runs, other.seed) == (30, recorded.seed + 2_000_000)
+    assert other.blocks == recorded.blocks
 
 
 def test_the_page_is_of_these_studies():

@@ -142,8 +142,6 @@ def test_a_simulation_is_kept_whole_and_named_by_what_decides_it(tmp_path):
     for world, horizon, runs, delay in others:
         with pytest.raises(NotKept):
             only.simulated(world, ["mcar-ucb", "naive-ucb"], horizon, runs, delay)
-    assert {"truant.play.run", "truant.worlds.mcar", "truant.indices.ucb"} <= bench.sources.modules
-    assert "truant.worlds.mar" not in bench.sources.modules
     [path] = (tmp_path / "kept").glob("*.parquet")
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(NotKept):

@@ -25,7 +25,7 @@ def test_condition_numbers_have_their_class(number, label):
 
 
 def test_arms_are_sorted_into_classes_by_their_own_condition_number():
-    found = condition_classes.classed_arms("mediator-mnar", 1)
+    found = condition_classes.classed_arms("mediator-mnar", 1, first=0)
     for label, [(name, seed, arm)] in found.items():
         assert condition_classes.class_of(make(name, seed=seed).setting.condition_numbers[arm, 1]) == label
 
@@ -39,6 +39,24 @@ def test_bias_is_what_is_left_when_chance_is_taken_off():
     assert pooled["bias"] == pytest.approx(0.3, abs=0.03)  # standard error about .008
     assert pooled["rmse"] == pytest.approx(np.sqrt(1.09), rel=0.02)
     assert samples.pooled_errors([arms[0], {**arms[1], "least": None}])["least"] is None
+
+
+def test_pooled_errors_have_the_standard_error_of_repeated_samples():
+    rng = np.random.default_rng(2)
+
+    def pooled():
+        counts, scale = rng.integers(5, 20, 30), rng.gamma(4.0, 1.0, 30)
+        sample = [s * rng.normal(0.5, 1.0, n) for n, s in zip(counts, scale, strict=True)]
+        arms = [
+            {"count": len(e), "mean": e.mean(), "square": (e**2).mean(), "least": s**2}
+            for e, s in zip(sample, scale, strict=True)
+        ]
+        return samples.pooled_errors(arms)
+
+    answers = [pooled() for _ in range(1000)]
+    for key in ("rmse", "bias", "least"):
+        spread = np.std([answer[key] for answer in answers])
+        assert np.mean([answer[f"{key}_error"] for answer in answers]) == pytest.approx(spread, rel=0.1)
 
 
 def test_asymptotic_errors_are_met_by_large_samples():

@@ -9,6 +9,7 @@ from research.validation import (
     follow_up_regret,
     follow_up_semi_synthetic,
 )
+from research.validation.clustered import clustered_median, clustered_share
 from research.validation.complete_data import NAMES, complete
 from research.validation.follow_up_runs import Runs, Terms, as_runs, follow_up_runs
 
@@ -117,7 +118,7 @@ def test_tables_have_the_follow_ups_that_were_asked_for(name):
 
 
 def test_intervals_of_fixed_follow_ups_are_those_of_the_assumption():
-    [arms] = follow_up_intervals.fixed_follow_ups("mnar-hidden", 500, 20, 0.7, 1)
+    [arms] = follow_up_intervals.fixed_follow_ups("mnar-hidden", 500, 20, 0.7, 1, first=0)
     world = truant.world("mnar-hidden", seed=0)
     counts = follow_up_intervals.with_follow_ups(world, 500, 20, 0.7, np.random.default_rng([0, 500, 20]))
     for arm, (_, *held) in enumerate(arms):
@@ -141,10 +142,10 @@ def test_coverage_is_judged_by_the_band_and_its_error():
     def held(share, of=1000):
         return [[i < share * of] for i in range(of)]
 
-    mean, error = follow_up_coverage.share(held(0.9))
+    mean, error = clustered_share(held(0.9))
     assert mean == pytest.approx(0.9)
     assert error == pytest.approx((0.09 / 1000) ** 0.5, rel=1e-3)
-    assert follow_up_coverage.share([[True, None], [False], []])[0] == 0.5
+    assert clustered_share([[True, None], [False], []])[0] == 0.5
     assert follow_up_coverage.in_band(held(0.95))
     assert follow_up_coverage.in_band(held(0.91))
     assert not follow_up_coverage.in_band(held(0.89))
@@ -154,9 +155,17 @@ def test_coverage_is_judged_by_the_band_and_its_error():
 
 def test_errors_of_coverage_allow_for_what_instances_share():
     rng = np.random.default_rng(4)
-    shares = [follow_up_coverage.share([[held] * 10 for held in rng.random(40) < 0.9]) for _ in range(300)]
+    shares = [clustered_share([[held] * 10 for held in rng.random(40) < 0.9]) for _ in range(300)]
     means, errors = np.array(shares).T
     assert errors.mean() == pytest.approx(means.std(), rel=0.12)  # three standard errors
+
+
+def test_errors_of_medians_allow_for_what_runs_share():
+    rng = np.random.default_rng(5)
+    medians = [clustered_median([[x] * 10 for x in rng.normal(size=40)], "{:.2f}") for _ in range(300)]
+    errors = [one.error for one in medians]
+    assert np.mean(errors) == pytest.approx(np.std([one.value for one in medians]), rel=0.15)
+    assert clustered_median([[1.0, 2.0], [], [3.0]], "{:.1f}") == "2.0"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -216,7 +225,6 @@ def test_only_follow_ups_are_judged_and_wrong_winners_must_be_rare():
                     "answers": {"mar": wrong, "follow-up": wrong if i < clear_and_wrong else answer},
                     "kind": "clear",
                     "right": i >= clear_and_wrong,
-                    "follow_ups": 150,
                 }
             }
             for i in range(100)
@@ -229,6 +237,8 @@ def test_only_follow_ups_are_judged_and_wrong_winners_must_be_rare():
     assert section.verdict_row("colon", 50, tables(12, True))[-1] == "**no**"
     assert section.row("colon", "follow-up", 50, tables(0, False))[-1] == "**no**"
     assert section.row("colon", "mnar", 50, tables(0, True))[-1] == "-"
+    assert section.numbers("colon", 50) == "50"
+    assert section.numbers("colon", 200) == "200 (179 on average)"
     assert section.near_nominal(0.95, 0.01, 1000)
     assert not section.near_nominal(0.88, 0.01, 1000)
     assert section.near_nominal(1.0, 0.0, 100)

@@ -74,6 +74,21 @@ def test_the_ratio_of_means_has_the_error_of_repeated_samples():
     assert found[:, 1].mean() == pytest.approx(found[:, 0].std(), rel=0.05)
 
 
+def test_the_bootstrap_error_of_a_mean_is_its_standard_error():
+    values = np.random.default_rng(4).normal(size=(2, 400))
+    error = measures.bootstrap_error(lambda places: values[:, places(400)].mean(axis=1))
+    assert error == pytest.approx(values.std(axis=1) / 20, rel=0.15)  # 200 resamples: standard error .05
+    apart = measures.bootstrap_error(lambda places: np.abs(places(400) - places(400)).sum())
+    assert apart == 0  # results with as many runs get the same ones
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.05, 1.0])
+def test_the_error_of_a_root_holds_near_zero_too(truth):
+    roots = np.sqrt(np.maximum(np.random.default_rng(5).normal(truth, 0.1, 10_000), 0))
+    spread = np.sqrt(np.mean((roots - np.sqrt(truth)) ** 2))
+    assert spread / 1.05 < measures.root_error(truth, 0.1) < 2 * spread
+
+
 def test_every_case_of_regret_has_a_yardstick():
     for case in {case.assumption: case for case in regret.CASES}.values():
         sticks = plans.yardsticks(case.world, case.assumption, 1000, 2, 1)

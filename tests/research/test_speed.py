@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from research.speed import beside, fresh, in_turns, live_filled, live_store, start, targets
+from research.speed import beside, fresh, in_turns, live_filled, live_store, logs, start, targets
 
 from research import ROOT
 
@@ -43,8 +43,10 @@ def test_peak_memory_grows_with_what_is_held():
     assert 150 < much - little < 250
 
 
-def test_wall_time_is_a_median():
-    assert 0.2 < start.wall([sys.executable, "-c", "import time; time.sleep(0.2)"], repeats=1) < 5
+def test_starts_are_measured_in_turns():
+    starts = start.cpu_of_commands(repeats=2)
+    assert {name: len(times) for name, times in starts.items()} == {"numpy": 2, "help": 2}
+    assert all(0.01 < one < 60 for times in starts.values() for one in times)
 
 
 def test_two_trees_are_compared_turn_by_turn():
@@ -121,3 +123,9 @@ def test_the_kernels_say_which_truant_they_measured():
     assert found["from"].endswith("truant/__init__.py")
     assert list(found["times"]) == some
     assert all(len(times) == 2 and min(times) > 0 for times in found["times"].values())
+
+
+def test_csv_is_read_beside_the_same_query_by_hand():
+    times = logs.measured_csv(rows=1000, repeats=2)
+    assert list(times) == ["real", "discrete"]
+    assert len(logs.times_row("real", times["real"])) == 8

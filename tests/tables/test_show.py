@@ -7,8 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from truant.tables.arrow import make_table
-from truant.tables.show import html_table, text_table
-from truant.tables.write import write_csv, write_parquet
+from truant.tables.write import html_table, text_table, write_csv, write_parquet
 
 TABLE = make_table(
     {"arm": ["a", "<b>, c"], "n": [10, 2], "mean": [1234.5678, float("nan")], "ok": [True, None]}

@@ -11,9 +11,8 @@ DRAWS = 4_000
 
 
 def found(world, arm, mediator, rng):
-    return np.array(
-        [world.draw_missing(rng, arm, mediator, world.missing_tables) for _ in range(DRAWS)], np.float64
-    )
+    tables = world.missing_tables
+    return np.array([world.draw_missing(rng, arm, mediator, tables) for _ in range(DRAWS)], np.float64)
 
 
 @pytest.mark.parametrize(("name", "parameters"), INSTANCES)

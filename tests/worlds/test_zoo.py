@@ -13,7 +13,7 @@ from scipy import stats
 from truant import checks, registry
 from truant.errors import InvalidValue
 from truant.worlds import DiscreteWorld, RealWorld, SkewedWorld, World, make
-from truant.worlds.skewed import BEYOND
+from truant.worlds.real import BEYOND
 
 FloatArray = npt.NDArray[np.float64]
 

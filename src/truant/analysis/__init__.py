@@ -1,6 +1,6 @@
 """From counts to what each arm is worth under each assumption, what contradicts what, and what would change it."""
 
 from truant.analysis.analysis import Analysis, analyze_counts
-from truant.analysis.labels import Labels
+from truant.estimates.beliefs import Labels
 
 __all__ = ["Analysis", "Labels", "analyze_counts"]

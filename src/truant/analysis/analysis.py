@@ -3,42 +3,37 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from truant.analysis.bounds import Bounds, worst_case
-from truant.analysis.clusters import Clusters
-from truant.analysis.collection import Collected, Collection
-from truant.analysis.contradictions import Test, Untestable, contradictions
-from truant.analysis.diagnosis import Warning, concerns_of, contradicted_by, flat_prior_warnings, warnings
-from truant.analysis.differences import Difference, differences
-from truant.analysis.direction import Direction
-from truant.analysis.estimates import FOLLOW_UP, Belief, Infeasible, beliefs
-from truant.analysis.labels import Labels
-from truant.analysis.mediator import mediator_informs
-from truant.analysis.more_follow_ups import more_follow_ups
-from truant.analysis.more_rows import more_rows
-from truant.analysis.over_time import OverTime
-from truant.analysis.parallel import each_arm
-from truant.analysis.ranking import Ranking, ranking
-from truant.analysis.sensitivity import Tipping, missing_shares, pooled_sd, tipping, tipping_curve
-from truant.analysis.uncut import Uncut
-from truant.analysis.value import Value, checked_mix, mix_value
-from truant.analysis.verdict import Answer, Verdict, best_by_bounds, decide
-from truant.assumptions import Concern, Estimate
-from truant.assumptions.follow_up import FollowUp
+from truant.analysis.verdict import Answer, Evidence, Verdict, decide
+from truant.assumptions import REFERENCE, Concern, Estimate
+from truant.assumptions.follow_up import FOLLOW_UP, FollowUp
 from truant.assumptions.mcar import Mcar
+from truant.collection.intervals import Collected, Collection
+from truant.collection.weighted import Value, checked_mix, mix_value
 from truant.counts import OBSERVED, PULLS, Counts, needed_counts
-from truant.documents import document
-from truant.errors import InvalidValue, NotIdentified, unknown
+from truant.envelope import document
+from truant.errors import InvalidValue, NotIdentified, counted, quoted, unknown
+from truant.estimates.beliefs import Belief, Direction, Infeasible, Labels, OnFit, Warning, beliefs, each_arm
+from truant.estimates.clusters import Clusters, Uncut
+from truant.estimates.differences import Bounds, Difference, best_by_bounds, differences, worst_case
+from truant.estimates.ranking import Ranking, more_follow_ups, more_rows, ranking
+from truant.evidence.contradictions import Test, Untestable, contradictions, mediator_informs
+from truant.evidence.course import OverTime
+from truant.evidence.sensitivity import Tipping, missing_shares, pooled_sd, tipping, tipping_curve
+from truant.evidence.warnings import concerns_of, contradicted_by, flat_prior_warnings, warnings
+from truant.provenance import Provenance
 from truant.setting import IntArray, Setting, finite, is_number, positive_number
+from truant.shown import Shown, save_table
 from truant.spec import Spec
 from truant.tables.arrow import make_table
-from truant.text import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,7 +42,6 @@ ADJUSTMENT = "Dunnett: simultaneous intervals and p-values of all differences to
 LEAST_LEVEL = 0.5  # a winner that is less probable than not is none
 FEW_OUTCOMES = 10  # observed, of a leader or a runner-up, below which no winner is clear
 SHAKY = {"thin-cell", "skewed", "no-interval"}  # concerns that say that an interval may not hold
-REFERENCE = "mar"  # arms are sorted by their values under it, where it can be used
 
 
 @dataclass(frozen=True)
@@ -84,12 +78,19 @@ class Arm:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Analysis:
-    """What each arm is worth under each assumption, and how far to believe it.
+class Analysis(Shown):
+    """Estimates, verdict, tests and warnings: the mean of each arm under each assumption, and how far to rely on it.
 
     Nothing is chosen: assumptions stand side by side, in `arms`; `winner` says which arm each prefers, and `verdict`
     whether these answers decide.
     """
+
+    _views: ClassVar = {
+        "document": "truant.documents.analysis:analysis_document",
+        "sentence": "truant.documents.verdict:verdict_sentence",
+        "to_settle": "truant.documents.verdict:settling_sentences",
+        "about": "truant.documents.analysis:about_sentences",
+    }
 
     verdict: Verdict
     arms: tuple[Arm, ...]
@@ -108,12 +109,53 @@ class Analysis:
     over_time: OverTime | None = None
     value: Value | None = None  # of a mix that was asked for
     collection: Collection  # how the rows came about, and what intervals were made of that
-    failures_ignored: bool = field(
-        default=False, repr=False
-    )  # follow-ups failed, and were stated to be like others
-    counts: Counts = field(repr=False)
-    setting: Setting = field(repr=False)
-    labels: Labels = field(repr=False)
+    failures_ignored: bool = field(default=False, repr=False)  # follow-ups failed, stated to be like others
+    counts: Counts = field(repr=False)  # that everything was computed from
+    setting: Setting = field(repr=False)  # of the counts: arms, levels, range of the outcome
+    labels: Labels = field(repr=False)  # names of arms and mediator levels
+    provenance: Provenance = field(default=Provenance(), repr=False)  # where the counts came from
+
+    @property
+    def verdict_sentence(self) -> str:
+        """The verdict in words, as terminal, page and JSON show it."""
+        return str(self._view("sentence", self))
+
+    @property
+    def to_settle(self) -> list[str]:
+        """What would settle the question, a sentence each; none where it is settled."""
+        sentences: list[str] = self._view("to_settle", self)
+        return sentences
+
+    @property
+    def source(self) -> str:
+        """The file, table or database that was read."""
+        return self.provenance.source
+
+    @property
+    def rows(self) -> int:
+        """Rows that were read."""
+        return self.provenance.rows if self.provenance.is_table else int(self.counts.pulls.sum())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How values were read, one sentence each."""
+        return self.provenance.notes
+
+    @property
+    def missing_markers(self) -> Mapping[str, Mapping[str, int]]:
+        """By column and then by marker: how many rows hold it in place of a value."""
+        return self.provenance.missing_markers
+
+    @property
+    def title(self) -> str:
+        """What is on top of tables and pages."""
+        return f"M{self.provenance.means[1:]}" if self.provenance.is_table else "Analysis"
+
+    @property
+    def about(self) -> list[str]:
+        """Where the figures come from, a short sentence each."""
+        lines: list[str] = self._view("about", self, self.provenance) if self.provenance.is_table else []
+        return lines
 
     @property
     def assumptions(self) -> list[str]:
@@ -156,10 +198,8 @@ class Analysis:
 
     def summary(self) -> dict[str, Any]:
         """Everything but the counts, as plain values for JSON."""
-        from truant.analysis.words import verdict_document
-
         plain: dict[str, Any] = _plain(self)
-        plain["verdict"] |= verdict_document(self)
+        plain["verdict"] |= {"sentence": self.verdict_sentence, "to_settle": self.to_settle}
         if self.has_follow_ups:
             for row, arm in zip(plain["arms"], self.arms, strict=True):
                 row |= {"follow_ups": arm.follow_ups, "answered": arm.answered}
@@ -167,7 +207,8 @@ class Analysis:
             plain["verdict"] |= {name: getattr(self.verdict, name) for name in own_fields}
         adjustment = ADJUSTMENT if self.control is not None else None
         own = {"minimize": self.minimize, "adjustment": adjustment, "sorted_by": self.sorted_by}
-        return document("analysis", 1, plain | own)
+        own |= self.provenance.summary() if self.provenance.is_table else {}
+        return document("analysis", 2, plain | own)
 
     def table(self) -> pa.Table:
         """One row for each arm and assumption (the naive mean among them)."""
@@ -192,6 +233,17 @@ class Analysis:
         names = dict.fromkeys(name for row in rows for name in row)
         return make_table({name: [row.get(name) for row in rows] for name in names})
 
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write `table()` as .csv or .parquet; refused if the log was read from there."""
+        return save_table(self.table(), path, "analysis-table", self.provenance.inputs)
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write one page with charts and plain sentences, which needs no network."""
+        return self._save_page(path, self.provenance.inputs)
+
+    def __repr__(self) -> str:
+        return f"<analysis of {counted(self.rows, 'row')}: {self.verdict_sentence}>"
+
 
 def analyze_counts(
     counts: Counts,
@@ -210,6 +262,7 @@ def analyze_counts(
     collected: Collected | None = None,
     value: Mapping[str, float] | None = None,
     failed_follow_ups: str | None = None,
+    on_fit: OnFit | None = None,
 ) -> Analysis:
     """Estimates side by side, diagnosis and sensitivity.
 
@@ -228,6 +281,7 @@ def analyze_counts(
     collected : how a policy chose the rows; a fixed split unless given.
     value : shares of arms whose mean outcome is asked for.
     failed_follow_ups : what is known of follow-ups without an answer: "worst-case" unless given, or "ignorable".
+    on_fit : is told of each arm that was fitted: the assumption, and the seconds that it took.
     """
     needed_counts(counts).checked(setting)
     _check_labels(labels, setting)
@@ -238,7 +292,7 @@ def analyze_counts(
     if value is not None:
         value = checked_mix(value, labels)
     direction = Direction(setting.minimize)
-    found, impossible = beliefs(counts, setting, labels, assume, failed_follow_ups)
+    found, impossible = beliefs(counts, setting, labels, assume, failed_follow_ups, on_fit)
     tests, untestable = contradictions(counts, setting, found, labels, clusters.alike if clusters else 1.0)
     if uncut is not None:
         found, refused = uncut.beliefs(found, counts, setting, labels)
@@ -275,6 +329,7 @@ def analyze_counts(
             impossible,
             level,
             tolerance,
+            [arm for warning in found_before for arm in warning.arms],
         ),
         arms=arms,
         infeasible=tuple(impossible),
@@ -361,6 +416,7 @@ def _verdict(
     impossible: Sequence[Infeasible],
     level: float,
     tolerance: float | None,
+    doubtful_labels: Sequence[str],
 ) -> Verdict:
     names = [arm.arm for arm in arms]
     rows = sum(arm.pulls for arm in arms)
@@ -380,28 +436,31 @@ def _verdict(
     leaders = dict.fromkeys(one.leader for one in rankings)
     needed = [more_rows(one, names, rows, level) for one in rankings] if len(names) > 1 else []
     return decide(
-        answers,
-        arms=names,
-        not_tried=[item.assumption for item in impossible if not item.repeats],
-        has_mediator=setting.mediators > 1,
-        mediator_informs=informs,
-        missing_share=1 - sum(arm.observed for arm in arms) / max(rows, 1),
-        best_by_bounds=best_by_bounds(names, [arm.bounds for arm in arms], setting.minimize),
-        doubtful_arms=_doubtful(arms, usable, concerns),
-        more_rows={
-            one.assumption: replace(one, rows=None)
-            if one.rows and _never_observed(concerns[one.assumption])
-            else one
-            for one in needed
-            if one is not None
-        },
-        losses={one.belief.name: {names[a]: one.expected_loss(a) for a in leaders} for one in rankings},
-        level=level,
-        tolerance=tolerance,
-        evidence=evidence[0].belief.name if evidence else None,
-        evidence_doubts=_doubtful(arms, evidence, concerns),
-        more_follow_ups=_more_follow_ups(evidence, counts, setting, level),
-        unused_follow_ups=_unused_follow_ups(evidence, impossible),
+        Evidence(
+            answers=answers,
+            arms=names,
+            not_tried=[item.assumption for item in impossible if not item.repeats],
+            has_mediator=setting.mediators > 1,
+            mediator_informs=informs,
+            missing_share=1 - sum(arm.observed for arm in arms) / max(rows, 1),
+            best_by_bounds=best_by_bounds(names, [arm.bounds for arm in arms], setting.minimize),
+            doubtful_arms=_doubtful(arms, usable, concerns),
+            more_rows={
+                one.assumption: replace(one, rows=None)
+                if one.rows and _never_observed(concerns[one.assumption])
+                else one
+                for one in needed
+                if one is not None
+            },
+            losses={one.belief.name: {names[a]: one.expected_loss(a) for a in leaders} for one in rankings},
+            level=level,
+            tolerance=tolerance,
+            proof=evidence[0].belief.name if evidence else None,
+            proof_doubts=_doubtful(arms, evidence, concerns),
+            more_follow_ups=_more_follow_ups(evidence, counts, setting, level),
+            unused_follow_ups=_unused_follow_ups(evidence, impossible),
+            doubtful_labels=doubtful_labels,
+        )
     )
 
 

@@ -16,20 +16,17 @@ from typing import Any
 import numpy as np
 
 from truant.analysis.analysis import Analysis, analyze_counts
-from truant.analysis.by_policy import NAIVE, ByPolicy, Calibrated
-from truant.analysis.calibration import Roots
-from truant.analysis.collection import SEQUENCE, ByUnknownPolicy, Collection, IntervalMethod
-from truant.analysis.diagnosis import Warning
-from truant.analysis.estimates import Belief
-from truant.analysis.labels import Labels
-from truant.analysis.over_time import OverTime
-from truant.analysis.replay import Neighbourhood, Target
-from truant.analysis.replay_curves import in_closed_form
-from truant.analysis.shared_replays import calibrate_and_check
 from truant.assumptions.by_likelihood import ByLikelihood
-from truant.assumptions.mcar import Mcar
+from truant.assumptions.mcar import MCAR, Mcar
+from truant.collection.by_policy import NAIVE, ByPolicy, Calibrated
+from truant.collection.calibration import Roots, in_closed_form
+from truant.collection.intervals import SEQUENCE, ByUnknownPolicy, Collection, IntervalMethod
+from truant.collection.replay import Neighbourhood, Target
+from truant.collection.shared_replays import calibrate_and_check
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
+from truant.estimates.beliefs import Belief, Labels, Warning
+from truant.evidence.course import OverTime
 from truant.policies import Policy
 from truant.setting import FloatArray, Setting, whole_number
 
@@ -145,7 +142,7 @@ class ByLivePolicy(ByPolicy):
             if one.name != self.own and in_closed_form(one.assumption)
         ]
         targets = [*own, *beside]
-        naive = targets and not any(one.name == "mcar" for one in targets)
+        naive = targets and not any(one.name == MCAR for one in targets)
         return [*targets, Target(NAIVE, Mcar())] if naive else targets
 
     def _calibrated(

@@ -6,13 +6,11 @@ answers, together, decide. Sentences are made in `words`.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from truant.analysis.bounds import Bounds
-from truant.analysis.more_rows import MoreRows
+from truant.estimates.ranking import MoreRows
 
 Kind = Literal["clear", "equal", "unsettled", "depends", "no-mediator", "not-identified", "one-arm"]
 KINDS: tuple[Kind, ...] = (
@@ -62,6 +60,7 @@ class Verdict:
     evidence : the answer that rests on follow-ups instead of an assumption, by name; None if there is none.
     by_follow_up : that answer alone decides, whatever the assumptions say.
     more_follow_ups : how many would make its leader clear; 0 if it is, None if no number would, or nobody can say.
+    doubtful_label : the arm named best may be another one spelt otherwise, or no arm; no winner is then clear.
     unused_follow_ups : why follow-ups that are there could not be used; None if they could, or there are none. No
         winner is then clear, since using them could change the answer.
     """
@@ -80,6 +79,7 @@ class Verdict:
     by_follow_up: bool = field(default=False, repr=False)
     more_follow_ups: int | None = field(default=None, repr=False)
     unused_follow_ups: str | None = field(default=None, repr=False)
+    doubtful_label: bool = field(default=False, repr=False)
 
     @property
     def remaining(self) -> list[Answer]:
@@ -92,71 +92,113 @@ class Verdict:
         return [answer.assumption for answer in self.answers if answer.contradicted]
 
 
-def decide(
-    answers: Sequence[Answer],
-    *,
-    arms: Sequence[str],
-    not_tried: Sequence[str],
-    has_mediator: bool,
-    mediator_informs: bool = True,
-    missing_share: float,
-    best_by_bounds: str | None,
-    doubtful_arms: Sequence[str] = (),
-    more_rows: Mapping[str, MoreRows],
-    losses: Mapping[str, Mapping[str, float]],
-    level: float,
-    tolerance: float | None,
-    evidence: str | None = None,
-    evidence_doubts: Sequence[str] = (),
-    more_follow_ups: int | None = None,
-    unused_follow_ups: str | None = None,
-) -> Verdict:
-    """The verdict on what the assumptions say; `losses` has the expected loss by assumption and arm.
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What a verdict is decided by.
 
-    Where the answer named `evidence` is clear, and none of its leading arms is doubtful, it decides alone.
+    Parameters
+    ----------
+    answers : one for each assumption that could be tried; `not_tried` names the others.
+    best_by_bounds : the arm that the worst-case bounds alone name.
+    doubtful_arms : leaders and runners-up whose interval may not hold.
+    doubtful_labels : arms that may be another one spelt otherwise, or no arms.
+    losses : expected loss by assumption and arm.
+    proof : name of the answer that rests on follow-ups; where it is clear and none of its leading arms is in
+        `proof_doubts`, it decides alone.
     """
-    proof = next((answer for answer in answers if answer.assumption == evidence), None)
-    proven = proof is not None and len(arms) > 1 and proof.probability >= level and not evidence_doubts
-    remaining = [answer for answer in answers if not answer.contradicted]
+
+    answers: Sequence[Answer]
+    arms: Sequence[str]
+    not_tried: Sequence[str]
+    has_mediator: bool
+    mediator_informs: bool = True
+    missing_share: float
+    best_by_bounds: str | None
+    doubtful_arms: Sequence[str] = ()
+    doubtful_labels: Collection[str] = ()
+    more_rows: Mapping[str, MoreRows]
+    losses: Mapping[str, Mapping[str, float]]
+    level: float
+    tolerance: float | None
+    proof: str | None = None
+    proof_doubts: Sequence[str] = ()
+    more_follow_ups: int | None = None
+    unused_follow_ups: str | None = None
+
+    @property
+    def remaining(self) -> list[Answer]:
+        """Of the assumptions that the data do not contradict."""
+        return [answer for answer in self.answers if not answer.contradicted]
+
+    @property
+    def proving_answer(self) -> Answer | None:
+        """The answer that rests on follow-ups."""
+        return next((answer for answer in self.answers if answer.assumption == self.proof), None)
+
+    def harmless(self) -> list[str]:
+        """The arms whose expected loss is within the tolerance under each remaining assumption."""
+        tolerance, remaining = self.tolerance, self.remaining
+        if tolerance is None:
+            return []
+        return [
+            arm
+            for arm in dict.fromkeys(answer.arm for answer in remaining)
+            if all(self.losses[one.assumption][arm] <= tolerance for one in remaining)
+        ]
+
+    def has_no_mediator(self, kind: Kind, by_bounds: bool) -> bool:
+        """Whether too much is missing without a mediator that could say which.
+
+        A column that is related to nothing is no mediator; in a small table a good one may not show it yet.
+        """
+        if self.missing_share <= LITTLE or by_bounds or self.proving_answer is not None:
+            return False
+        if not self.has_mediator:
+            return kind not in ("one-arm", "not-identified")
+        return kind == "clear" and not self.mediator_informs
+
+
+def decide(evidence: Evidence) -> Verdict:
+    """The verdict on what the assumptions say."""
+    remaining, proof = evidence.remaining, evidence.proving_answer
+    harmless = evidence.harmless()
+    kind = _kind(remaining, len(evidence.arms), harmless, evidence.level)
     named = list(dict.fromkeys(answer.arm for answer in remaining))
-    harmless = [
-        arm
-        for arm in named
-        if tolerance is not None and all(losses[one.assumption][arm] <= tolerance for one in remaining)
-    ]
-    kind = _kind(remaining, len(arms), harmless, level)
     arm = named[0] if len(named) == 1 else harmless[0] if kind == "equal" else None
+    doubtful_arms = tuple(evidence.doubtful_arms)
+    proven = proof is not None and len(evidence.arms) > 1 and proof.probability >= evidence.level
+    proven = proven and not evidence.proof_doubts
     if proof is not None and proven:
         kind, arm, doubtful_arms = "clear", proof.arm, ()
-    by_bounds = best_by_bounds is not None and arm == best_by_bounds and missing_share > 0
-    if kind == "clear" and doubtful_arms:
-        kind = "unsettled"
+    by_bounds = arm is not None and arm == evidence.best_by_bounds and evidence.missing_share > 0
     # an option that is left out must not make the verdict stronger than the follow-ups would
-    if kind in ("clear", "equal") and unused_follow_ups is not None and not by_bounds:
+    unused = evidence.unused_follow_ups is not None and not by_bounds
+    if (kind == "clear" and doubtful_arms) or (kind in ("clear", "equal") and unused):
         kind = "unsettled"
-    if kind not in ("one-arm", "not-identified") and not (
-        has_mediator or missing_share <= LITTLE or by_bounds or proof is not None
-    ):
-        kind = "no-mediator"
-    # a column that is related to nothing is no mediator; in a small table a good one may not show it yet
-    informed = mediator_informs or by_bounds or proof is not None
-    if kind == "clear" and not informed and missing_share > LITTLE:
+    # rows that belong to another arm, or to all: more evidence of the same kind cannot mend that
+    doubtful_label = kind in ("clear", "equal") and arm in evidence.doubtful_labels
+    if doubtful_label:
+        kind, proven = "unsettled", False
+    if evidence.has_no_mediator(kind, by_bounds):
         kind = "no-mediator"
     return Verdict(
         kind=kind,
-        arm=arm if len(arms) > 1 else None,
-        answers=tuple(answers),
-        not_tried=tuple(not_tried),
+        arm=arm if len(evidence.arms) > 1 else None,
+        answers=tuple(evidence.answers),
+        not_tried=tuple(evidence.not_tried),
         by_bounds=by_bounds,
-        doubtful_arms=tuple(doubtful_arms),
-        more_rows=tuple(more_rows[one.assumption] for one in remaining if one.assumption in more_rows),
-        level=level,
-        tolerance=tolerance,
-        missing_share=missing_share,
-        evidence=None if proof is None else evidence,
+        doubtful_arms=doubtful_arms,
+        more_rows=tuple(
+            evidence.more_rows[one.assumption] for one in remaining if one.assumption in evidence.more_rows
+        ),
+        level=evidence.level,
+        tolerance=evidence.tolerance,
+        missing_share=evidence.missing_share,
+        evidence=None if proof is None else evidence.proof,
         by_follow_up=proven,
-        more_follow_ups=more_follow_ups,
-        unused_follow_ups=unused_follow_ups,
+        more_follow_ups=evidence.more_follow_ups,
+        unused_follow_ups=evidence.unused_follow_ups,
+        doubtful_label=doubtful_label,
     )
 
 
@@ -175,16 +217,3 @@ def _kind(remaining: Sequence[Answer], arms: int, harmless: Sequence[str], level
     if len(leaning) > 1 and any(answer.probability >= level for answer in remaining):
         return "depends"
     return "unsettled"
-
-
-def best_by_bounds(arms: Sequence[str], bounds: Sequence[Bounds | None], minimize: bool) -> str | None:
-    """The arm whose worst case, with sampling error, beats the best case of every other; None if there is none."""
-    known = [bound for bound in bounds if bound is not None]
-    if len(known) < len(arms) or len(arms) < 2:
-        return None
-    worst = [-bound.high_limit if minimize else bound.low_limit for bound in known]
-    best = [-bound.low_limit if minimize else bound.high_limit for bound in known]
-    for a, name in enumerate(arms):
-        if worst[a] > max((value for b, value in enumerate(best) if b != a), default=math.inf):
-            return name
-    return None

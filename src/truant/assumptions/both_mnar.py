@@ -6,8 +6,10 @@ Data can contradict it: one degree of freedom per arm is left over.
 
 from __future__ import annotations
 
+from truant.assumptions.assumption import BY_FOLLOW_UPS, Advice, Inquiry
 from truant.assumptions.by_likelihood import GROWTH, ByLikelihood
-from truant.assumptions.linear import solve_both_mnar
+from truant.assumptions.evidence import LATE_MEDIATORS
+from truant.assumptions.likelihood import solve_both_mnar
 from truant.assumptions.profile import score_by_likelihood
 from truant.compile import lean
 from truant.setting import FloatArray
@@ -18,12 +20,26 @@ def both_mnar(allow_unidentified: bool = False, growth: float = GROWTH) -> ByLik
 
     Parameters
     ----------
-    allow_unidentified : go on although K is not L.
-    growth : refit an arm when its pulls grew by this share.
+    allow_unidentified : Whether to estimate although the numbers of mediator and outcome levels do not identify the
+        mean.
+    growth : Share by which the rows of an arm must grow before it is fitted again.
     """
     return ByLikelihood(
         name="both-mnar",
         needs="a discrete outcome with as many levels as the mediator, each telling the other apart and seen at times",
+        meaning="whether an outcome is missing depends on the outcome, whether a mediator is on the mediator",
+        advice=Advice(
+            "Whether the outcome is observed may depend on the outcome itself, and whether the mediator is observed "
+            "may depend on the mediator itself. Neither depends on the other one, nor on whether the other one is "
+            "missing.",
+            "Customers who do not open mails block the tracker that would show it, and dissatisfied customers seldom "
+            "answer the survey.",
+            "A discrete outcome (for example 0 and 1) with as many levels as the mediator, and a mediator and an "
+            "outcome that are closely related.",
+            "The data can contradict both-mnar. " + BY_FOLLOW_UPS,
+        ),
+        inquiry=Inquiry(("no,yes,yes,no,no,accident", "no,yes,yes,no,no,value")),
+        late_comparison=LATE_MEDIATORS,
         listing_order=6,
         forbids=(("M", "O"), ("Y", "Q"), ("Q", "O")),
         without_missing_mediators="mnar",

@@ -8,15 +8,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from truant.assumptions.arm_tables import ArmTables
-from truant.assumptions.assumption import Assumption, Curve, Estimate, Reading, per_arm
-from truant.assumptions.cramer_rao import cramer_rao
-from truant.assumptions.evidence import ChiSquare, Concern, NoTest, SameAs, without_missing_mediators
-from truant.assumptions.exact import LikelihoodFit
-from truant.assumptions.follow_up_tests import remark_on
-from truant.assumptions.follow_ups_as_fitted import as_fitted
-from truant.assumptions.likelihood import size, work_size
-from truant.assumptions.linear import ILL_CONDITIONED, LinearSolution
+from truant.assumptions.assumption import Advice, Assumption, Curve, Estimate, Inquiry, Reading, per_arm
+from truant.assumptions.cells import remark_on
+from truant.assumptions.evidence import (
+    ArmTables,
+    ChiSquare,
+    Concern,
+    LateComparison,
+    NoTest,
+    SameAs,
+    without_missing_mediators,
+)
+from truant.assumptions.exact import LikelihoodFit, as_fitted, cramer_rao
+from truant.assumptions.likelihood import ILL_CONDITIONED, LinearSolution, size, work_size
 from truant.assumptions.mcar import Mcar
 from truant.counts import Counts
 from truant.errors import NotIdentified
@@ -39,7 +43,7 @@ class ByLikelihood(Assumption):
 
     Parameters
     ----------
-    name, needs, listing_order, forbids : for messages, listings and graphs.
+    name, needs, listing_order, forbids, meaning, advice, inquiry, late_comparison : as in `Assumption`.
     misfit : what is wrong with K mediator and L outcome levels; empty if nothing is.
     score_arm : compiled, for the loop.
     solve : the linear solution of an arm's table.
@@ -55,6 +59,10 @@ class ByLikelihood(Assumption):
     needs: str
     listing_order: float = field(default=math.inf, repr=False)
     forbids: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    meaning: str = field(default="", repr=False)
+    advice: Advice | None = field(default=None, repr=False)
+    inquiry: Inquiry = field(default=Inquiry(), repr=False)
+    late_comparison: LateComparison | None = field(default=None, repr=False)
     misfit: Callable[[int, int], str] = field(repr=False)
     score_arm: Callable[..., None] = field(repr=False)
     solve: Callable[[FloatArray, FloatArray], LinearSolution] = field(repr=False)

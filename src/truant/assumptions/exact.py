@@ -1,4 +1,9 @@
-"""Fits for reporting: the maximum of one arm's table to the last digit, and its profile limits."""
+"""Fits for reporting: the maximum of one arm's table to the last digit, and its profile limits.
+
+The Cramer-Rao bound of one arm's table of counts, for the assumptions that are fitted by likelihood.
+
+Whether follow-ups bring what a likelihood fit says of missing outcomes; the error of the fit counts.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,22 @@ import functools
 
 import numpy as np
 
+from truant.assumptions.cells import QUESTION
+from truant.assumptions.evidence import ArmTables, ChiSquare
 from truant.assumptions.likelihood import MINUTE, REPORTING, Care, copy, size, work_size
-from truant.assumptions.maximum import fit, maximise, mean_outcome, number_of_starts, start
-from truant.assumptions.profile import first_guess, limit, profile
+from truant.assumptions.profile import (
+    first_guess,
+    fit,
+    limit,
+    maximise,
+    mean_outcome,
+    number_of_starts,
+    profile,
+    start,
+)
 from truant.compile import entry, lean
 from truant.counts import cell_probabilities
+from truant.errors import NotSatisfied
 from truant.setting import FloatArray
 
 # Around an ordinary (quadratic) maximum, log likelihoods within TIE of it have means within sqrt(2 TIE) = .045
@@ -234,3 +250,103 @@ def _saturated(table: FloatArray) -> float:
     """Log L of the free table."""
     used = table[table > 0]
     return float(np.sum(used * np.log(used / table.sum())))
+
+
+def cramer_rao(tables: ArmTables, *, by_outcome: bool, mediators_missing: bool) -> float:
+    """The bound d' I^- d, with d the derivative of mu and I the information of a pull.
+
+    Parameters are P(m,y), P(O=1) given the outcome or the mediator, and P(Q=1) given the mediator where mediators
+    can be missing. With A the derivatives of the cell probabilities over their roots, I = A'A; the shortest w with
+    A'w = d has squared length d' I^- d, and there is no such w where the cells do not determine mu.
+    """
+    slopes, derivatives = _tangents(tables, by_outcome, mediators_missing)
+    cells = cell_probabilities(*_with_axis(tables)).ravel()
+    happens = cells > 0
+    # a direction that would make an impossible cell possible starts at a boundary: it is known
+    free = ~np.any(np.abs(derivatives[:, ~happens]) > 1e-12, axis=1)
+    scores = derivatives[free][:, happens] / np.sqrt(cells[happens])
+    length = np.linalg.norm(scores, axis=1)
+    length[length == 0] = 1.0
+    scores, slope = scores / length[:, None], slopes[free] / length  # of one scale, for the solver
+    w = np.linalg.lstsq(scores, slope, rcond=None)[0]
+    if np.linalg.norm(scores @ w - slope) > 1e-6 * np.linalg.norm(slope):
+        raise NotSatisfied("the mean of {arm} does not follow from what is seen.")
+    return float(w @ w)
+
+
+def _tangents(tables: ArmTables, by_outcome: bool, mediators_missing: bool) -> tuple[FloatArray, FloatArray]:
+    """How mu, and how each cell, change along every parameter: (parameters,) and (parameters, cells)."""
+    pi, o, q = _with_axis(tables)
+    _, levels = tables.discrete()
+    K, L = pi.shape[1:]
+    base = cell_probabilities(pi, o, q)
+    moves = np.eye(K * L).reshape(-1, K, L) - pi  # towards one (m, y); they keep the sum at 1
+    groups = np.eye(L)[:, None, :] if by_outcome else np.eye(K)[:, :, None]
+    changes = [cell_probabilities(moves, o, q), cell_probabilities(pi, o + groups, q) - base]
+    if mediators_missing:
+        changes.append(cell_probabilities(pi, o, q + np.eye(K)) - base)
+    derivatives = np.concatenate([change.reshape(len(change), -1) for change in changes])
+    slopes = np.zeros(len(derivatives))
+    slopes[: K * L] = (moves * levels).sum(axis=(1, 2))
+    return slopes, derivatives
+
+
+def _with_axis(tables: ArmTables) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """P(m,y), P(O=1|m,y) and P(Q=1|m), with a leading axis of one."""
+    joint, _ = tables.discrete()
+    return joint[None], tables.observation[None], tables.mediator_observation[None]
+
+
+STEPS = 14  # of the golden section: the statistic is flat at its minimum
+GOLDEN = (np.sqrt(5) - 1) / 2
+EDGE = 1e-6  # of the range of the outcome, that a mean stays away from its ends
+
+
+def as_fitted(fit: LikelihoodFit, answers: FloatArray, arm: int, remark: str) -> ChiSquare:
+    """Min over u of 2 (l_max - l(u)) + (x - x(u))^2/v: table and answers agree on no mean u of the arm.
+
+    x(u) is the mean of the missing outcomes if the arm's is u, and l(u) the profile likelihood of the table. The
+    answers say that it is x, what the fit says plus how far they are from that at their own mediator levels. v is the
+    variance that missing outcomes have by the fit, or that of the answers where it is larger: a fit that is far off
+    may take missing outcomes for all alike. If the assumption holds, both are about one mean, and the statistic is
+    nearly chi-square distributed with one degree of freedom, however well or badly the table identifies the mean.
+    `answers` has a row for each mediator level and a last one for missing mediators, a column for each outcome.
+    """
+    by_row, levels = answers.sum(axis=1), fit.levels
+    expected = fit.missing_outcomes()
+    means = expected @ levels
+    spread = np.maximum(expected @ levels**2 - means**2, 0.0)
+    number = float(by_row.sum())
+    variance = max(float(by_row @ spread), _squares_within(answers, levels)) / number**2
+    variance = variance or float(np.ptp(levels)) ** 2 / (4 * number)
+    away = float(answers.sum(axis=0) @ levels - by_row @ means) / number
+    share = float(fit.table[:, -1].sum() / fit.table.sum())
+    room = EDGE * float(np.ptp(levels))
+    end = float(np.clip(fit.mean + share * away, levels[0] + room, levels[-1] - room))
+
+    def statistic(part: float) -> float:
+        u = fit.mean + part * (end - fit.mean)
+        left = away - (u - fit.mean) / share
+        return 2 * max(fit.log_likelihood - fit.log_likelihood_at(u), 0.0) + left**2 / variance
+
+    low, high = 0.0, 1.0
+    inner = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)]
+    values = [statistic(part) for part in inner]
+    for _ in range(STEPS):
+        if values[0] < values[1]:
+            high, inner[1], values[1] = inner[1], inner[0], values[0]
+            inner[0] = high - GOLDEN * (high - low)
+            values[0] = statistic(inner[0])
+        else:
+            low, inner[0], values[0] = inner[0], inner[1], values[1]
+            inner[1] = low + GOLDEN * (high - low)
+            values[1] = statistic(inner[1])
+    return ChiSquare(QUESTION, min(*values, away**2 / variance), 1, arm, remark=remark)
+
+
+def _squares_within(answers: FloatArray, levels: FloatArray) -> float:
+    """The number of answers times their variance within mediator levels."""
+    used = answers[answers.sum(axis=1) > 0]
+    number = used.sum(axis=1)
+    squares = float((used @ levels**2 - (used @ levels) ** 2 / number).sum())
+    return squares * float(number.sum()) / max(float(number.sum()) - len(used), 1.0)

@@ -12,12 +12,10 @@ from typing import Literal
 
 import numpy as np
 
-from truant.assumptions.arm_tables import ArmTables
-from truant.assumptions.assumption import Assumption, Curve, Estimate
+from truant.assumptions.assumption import BY_FOLLOW_UPS, Advice, Assumption, Curve, Estimate, Inquiry
 from truant.assumptions.borrowing import borrowing_curve
-from truant.assumptions.cells import Cells
-from truant.assumptions.evidence import ChiSquare, Concern, NoTest
-from truant.assumptions.follow_up_tests import same_within_levels
+from truant.assumptions.cells import Cells, same_within_levels
+from truant.assumptions.evidence import LATE_AT_LEVEL, ArmTables, ChiSquare, Concern, NoTest
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified, unknown
 from truant.setting import FloatArray, Setting, finite, positive_number, probabilities, share, switch
@@ -32,15 +30,30 @@ class Mar(Assumption):
 
     Parameters
     ----------
-    kappa : pseudo-observations per cell at the centre of the range when choosing (fewer if noise is small).
-    known : P(M|a) is known (the setting's) instead of estimated.
-    floor : share of the plain variance that borrowing between cells must leave, when choosing.
-    estimator : for reporting; "horvitz-thompson" and "aipw" use `observation_probabilities`.
-    observation_probabilities : P(O=1|m,a), shape (arms, K); empirical unless given.
-    outcome_means : E[Y|m,a] for "aipw", shape (arms, K); empirical unless given.
+    kappa : Number of made-up outcomes, at the middle of the range, in each estimate; only for choosing arms.
+    known : Whether the distribution of the mediator in each arm is known instead of estimated.
+    estimator : Estimator of the mean in reports: plug-in, horvitz-thompson or aipw.
+    observation_probabilities : Probability that an outcome is observed, for each arm and mediator level; estimated
+        unless set.
+    outcome_means : Mean outcome for each arm and mediator level, for aipw; estimated unless set.
+    floor : Smallest share of its own variance that an estimate keeps if arms and mediator levels share information;
+        only for choosing arms.
     """
 
     needs = "an observed outcome at each mediator level that occurs"
+    meaning = "outcomes are missing by chance among rows with the same arm and mediator level"
+    advice = Advice(
+        "Whether an outcome is observed may depend on the arm and the mediator. Given these, it does not depend on "
+        "the outcome itself.",
+        "Customers who did not open the mail seldom answer the survey. Among those who opened it, satisfied and "
+        "dissatisfied customers answer equally often. A patient who missed the check-up often has no final "
+        "measurement, whether ill or well.",
+        "An observed outcome at each mediator level that occurs in an arm.",
+        "No test of the same table can contradict mar. " + BY_FOLLOW_UPS,
+    )
+    inquiry = Inquiry(("no,yes,no,yes",))
+    is_naive_without_mediator = True
+    late_comparison = LATE_AT_LEVEL
     listing_order = 2
     forbids = (("Y", "O"),)
     kappa: float = 1.0
@@ -115,6 +128,10 @@ class Mar(Assumption):
         assert p is not None
         return np.append(p[arm], 0.0)
 
+    def weighted_cells(self, sums: FloatArray) -> FloatArray | None:
+        """Each mediator level, missing mediators among them; for the plug-in alone."""
+        return None if self.known or self.estimator != "plug-in" else sums
+
     def efficient_variance(self, tables: ArmTables) -> float:
         """sum_m p_m s_m^2 / gamma_m + Var(mu_M); without the last term if P(M|a) is known."""
         gamma = tables.gamma_by_mediator()
@@ -124,7 +141,12 @@ class Mar(Assumption):
 
 
 def mar_known(kappa: float = 1.0) -> Mar:
-    """Missing at random given the mediator, whose distribution in each arm is known."""
+    """Missing at random given the mediator, whose distribution in each arm is known.
+
+    Parameters
+    ----------
+    kappa : Number of made-up outcomes, at the middle of the range, in each estimate; only for choosing arms.
+    """
     return Mar(kappa=kappa, known=True)
 
 

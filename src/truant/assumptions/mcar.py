@@ -10,17 +10,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truant.assumptions.arm_tables import ArmTables
-from truant.assumptions.assumption import CONTRIBUTE, KNOWN, SCORE_ARM, Assumption, Curve, Estimate
-from truant.assumptions.cells import Cells
+from truant.assumptions.assumption import (
+    CONTRIBUTE,
+    KNOWN,
+    SCORE_ARM,
+    Advice,
+    Assumption,
+    Curve,
+    Estimate,
+    Inquiry,
+)
+from truant.assumptions.cells import Cells, same_in_arm
 from truant.assumptions.evidence import (
+    LATE_IN_ARM,
+    ArmTables,
     ChiSquare,
     Concern,
     drawn_statistics,
     independence,
     observed_and_missing,
 )
-from truant.assumptions.follow_up_tests import same_in_arm
 from truant.assumptions.robust import (
     CENTRE,
     FIRST_PULLS,
@@ -43,12 +52,31 @@ from truant.counts import CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import NotIdentified
 from truant.setting import FloatArray, Setting, positive_number
 
+MCAR = "mcar"
+
 
 @dataclass(frozen=True)
 class Mcar(Assumption):
-    """Missing completely at random: the mean of the observed outcomes is the arm's value."""
+    """Missing completely at random: the mean of the observed outcomes is the arm's value.
+
+    Parameters
+    ----------
+    kappa : Number of made-up outcomes, at the middle of the range, in each estimate; only for choosing arms.
+    """
 
     needs = "an observed outcome in each arm"
+    meaning = "outcomes are missing by chance alone"
+    advice = Advice(
+        "Within an arm, outcomes are missing by accident: whether one is observed depends on neither the mediator "
+        "nor the outcome.",
+        "The server that records purchases was down for two hours. A laboratory lost a box of blood samples.",
+        "An observed outcome in each arm.",
+        "If you have a mediator, give it to `truant analyze` with `--mediator`: the data can then contradict mcar. "
+        "Or follow up some missing outcomes.",
+    )
+    inquiry = Inquiry(("yes",))
+    is_naive_without_mediator = True
+    late_comparison = LATE_IN_ARM
     listing_order = 1
     forbids = (("M", "O"), ("Y", "O"))
     kappa: float = (
@@ -84,9 +112,9 @@ class Mcar(Assumption):
 
     def _cell(self, counts: Counts, arm: int, setting: Setting) -> Cells:
         """All outcomes of the arm as one cell, with at least one observed."""
-        cell = Cells.of(counts, arm, setting, "mcar", together=True)
+        cell = Cells.of(counts, arm, setting, MCAR, together=True)
         if cell.observed.sum() == 0:
-            raise NotIdentified("none of the outcomes of {arm} was observed.", arm=arm, assumption="mcar")
+            raise NotIdentified("none of the outcomes of {arm} was observed.", arm=arm, assumption=MCAR)
         return cell
 
     def tests(self, counts: Counts, setting: Setting) -> list[ChiSquare]:
@@ -111,8 +139,13 @@ class Mcar(Assumption):
                 int(freedom),
                 null=drawn_statistics(seen),
             ),
-            *same_in_arm("mcar", counts),
+            *same_in_arm(MCAR, counts),
         ]
+
+    def weighted_cells(self, sums: FloatArray) -> FloatArray:
+        """All rows of the arm as one cell."""
+        together: FloatArray = sums.sum(axis=0, keepdims=True)
+        return together
 
     def efficient_variance(self, tables: ArmTables) -> float:
         """Var(Y) / gamma."""
@@ -186,4 +219,4 @@ def score_arm(
         values[k] = parameters[CENTRE] + mean + width(z_grid[k], v, freedom, jump)
 
 
-parts = {"mcar": Mcar}
+parts = {MCAR: Mcar}

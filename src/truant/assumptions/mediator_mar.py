@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truant.assumptions.arm_tables import ArmTables
-from truant.assumptions.assumption import Assumption, Curve, Estimate
+from truant.assumptions.assumption import BY_FOLLOW_UPS, Advice, Assumption, Curve, Estimate, Inquiry
 from truant.assumptions.borrowing import borrowing_curve
-from truant.assumptions.cells import Cells
+from truant.assumptions.cells import Cells, same_within_levels
 from truant.assumptions.evidence import (
+    LATE_AT_SEEN_LEVEL,
+    ArmTables,
     ChiSquare,
     Concern,
     SameAs,
@@ -24,16 +25,34 @@ from truant.assumptions.evidence import (
     observed_and_missing,
     without_missing_mediators,
 )
-from truant.assumptions.follow_up_tests import same_within_levels
 from truant.counts import Counts
-from truant.setting import Setting, positive_number, share
+from truant.setting import FloatArray, Setting, positive_number, share
 
 
 @dataclass(frozen=True)
 class MediatorMar(Assumption):
-    """Outcome missing at random given the mediator, and the mediator itself missing at random."""
+    """Outcome missing at random given the mediator, and the mediator itself missing at random.
+
+    Parameters
+    ----------
+    kappa : Number of made-up outcomes, at the middle of the range, in each estimate; only for choosing arms.
+    floor : Smallest share of its own variance that an estimate keeps if arms and mediator levels share information;
+        only for choosing arms.
+    """
 
     needs = "rows with the mediator seen, and among them an observed outcome at each level that occurs"
+    meaning = "as mar, and mediators are missing by chance"
+    advice = Advice(
+        "The outcome is missing as under mar, and the mediator is missing by accident.",
+        "The report of who opened the mail is lost for a random part of the customers. One of the clinics does not "
+        "write down who came to the check-up, and its patients are like all others.",
+        "Rows with a recorded mediator, and among them an observed outcome at each mediator level that occurs in an "
+        "arm.",
+        "The data can contradict that the mediator is missing by accident. They cannot contradict mar. "
+        + BY_FOLLOW_UPS,
+    )
+    inquiry = Inquiry(("no,yes,no,no,accident",))
+    late_comparison = LATE_AT_SEEN_LEVEL
     listing_order = 3
     forbids = (("Y", "O"), ("M", "Q"), ("Y", "Q"))
     kappa: float = 1.0  # pseudo-observations per cell at the centre, when choosing (fewer if noise is small)
@@ -79,6 +98,10 @@ class MediatorMar(Assumption):
     def same_as(self, counts: Counts) -> SameAs | None:
         """`mar`, if no mediator is missing."""
         return without_missing_mediators(counts, "mar")
+
+    def weighted_cells(self, sums: FloatArray) -> FloatArray:
+        """Each mediator level that was seen."""
+        return sums[:-1]
 
     def efficient_variance(self, tables: ArmTables) -> float:
         """As `mar`, over P(Q=1): the variance on pulls whose mediator was seen (the others could add a little)."""

@@ -6,8 +6,10 @@ free table, with L - K + 1 degrees of freedom per arm.
 
 from __future__ import annotations
 
+from truant.assumptions.assumption import BY_FOLLOW_UPS, Advice, Inquiry
 from truant.assumptions.by_likelihood import GROWTH, ByLikelihood
-from truant.assumptions.linear import solve_mediator_mnar
+from truant.assumptions.evidence import LATE_AT_SEEN_LEVEL
+from truant.assumptions.likelihood import solve_mediator_mnar
 from truant.assumptions.profile import score_by_likelihood
 from truant.compile import lean
 from truant.setting import FloatArray
@@ -18,12 +20,25 @@ def mediator_mnar(allow_unidentified: bool = False, growth: float = GROWTH) -> B
 
     Parameters
     ----------
-    allow_unidentified : go on although L < K, where the outcome cannot tell the mediators apart.
-    growth : refit an arm when its pulls grew by this share.
+    allow_unidentified : Whether to estimate although the numbers of mediator and outcome levels do not identify the
+        mean.
+    growth : Share by which the rows of an arm must grow before it is fitted again.
     """
     return ByLikelihood(
         name="mediator-mnar",
         needs="a discrete outcome with at least as many levels as the mediator, telling them apart, each seen at times",
+        meaning="whether an outcome or a mediator is missing depends on the mediator",
+        advice=Advice(
+            "Whether the mediator is observed may depend on the mediator itself, and so may whether the outcome is "
+            "observed. Neither depends on the outcome, nor on whether the other one is missing.",
+            "Patients who stopped taking the drug seldom report it, and seldom come to the final measurement. Among "
+            "them, ill and well patients come equally often.",
+            "A discrete outcome (for example 0 and 1), at least as many outcome levels as mediator levels, and an "
+            "outcome that is closely related to the mediator.",
+            "The data can contradict mediator-mnar. " + BY_FOLLOW_UPS,
+        ),
+        inquiry=Inquiry(("no,yes,no,no,value",)),
+        late_comparison=LATE_AT_SEEN_LEVEL,
         listing_order=5,
         forbids=(("Y", "O"), ("Y", "Q"), ("Q", "O")),
         without_missing_mediators="mar",

@@ -6,9 +6,10 @@ likelihood then falls short of that of the free table, with K - L degrees of fre
 
 from __future__ import annotations
 
-from truant.assumptions.assumption import SCORE_ARM
+from truant.assumptions.assumption import BY_FOLLOW_UPS, SCORE_ARM, Advice, Inquiry
 from truant.assumptions.by_likelihood import GROWTH, ByLikelihood
-from truant.assumptions.linear import solve_mnar
+from truant.assumptions.evidence import LATE_MEDIATORS
+from truant.assumptions.likelihood import solve_mnar
 from truant.assumptions.profile import score_by_likelihood
 from truant.compile import heavy
 from truant.setting import FloatArray
@@ -19,12 +20,25 @@ def mnar(allow_unidentified: bool = False, growth: float = GROWTH) -> ByLikeliho
 
     Parameters
     ----------
-    allow_unidentified : go on although K < L, where the mediator cannot tell the outcomes apart.
-    growth : refit an arm when its pulls grew by this share.
+    allow_unidentified : Whether to estimate although the numbers of mediator and outcome levels do not identify the
+        mean.
+    growth : Share by which the rows of an arm must grow before it is fitted again.
     """
     return ByLikelihood(
         name="mnar",
         needs="a discrete outcome, each level seen at times, and at least as many mediator levels that tell them apart",
+        meaning="whether an outcome is missing depends on the outcome",
+        advice=Advice(
+            "Whether an outcome is observed may depend on the arm and the outcome itself. Given these, it does not "
+            "depend on the mediator.",
+            "Dissatisfied customers seldom answer the survey, whether or not they opened the mail. Patients who feel "
+            "ill do not come to the final measurement, whether or not they took the drug regularly.",
+            "A discrete outcome (for example 0 and 1; `--cut-outcome` makes classes of a real one), at least as many "
+            "mediator levels as outcome levels, and a mediator that is closely related to the outcome.",
+            "With more mediator levels than outcome levels, the data can contradict mnar. " + BY_FOLLOW_UPS,
+        ),
+        inquiry=Inquiry(("no,yes,yes,no,yes",)),
+        late_comparison=LATE_MEDIATORS,
         listing_order=4,
         forbids=(("M", "O"),),
         misfit=misfit,

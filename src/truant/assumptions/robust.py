@@ -8,6 +8,8 @@ anything) may still be waiting.
 Symbols: n, S, Q, C are number, sum, sum of squares and of cubes of a cell's outcomes about the centre; SS, df and
 kappa_3 an arm's sum of squares, degrees of freedom and third moment within cells; D_2, D_3 the second and third
 moment between cells; R the range of the outcomes, s_0 their stated scale.
+
+A straight at(z), for estimates that are taken as normal.
 """
 
 from __future__ import annotations
@@ -17,6 +19,15 @@ import math
 from truant.assumptions.assumption import per_arm
 from truant.compile import hot
 from truant.setting import FloatArray, Setting
+
+
+@hot
+def straight(mean: float, variance: float, z_grid: FloatArray, values: FloatArray) -> None:
+    """at(z) = mean + z sqrt(variance)."""
+    sd = math.sqrt(variance)
+    for k in range(len(z_grid)):
+        values[k] = mean + z_grid[k] * sd
+
 
 FIRST_PULLS = 2
 GROWTH = 0.01  # an arm is looked at again when its pulls grew by this share

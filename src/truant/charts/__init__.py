@@ -1,6 +1,6 @@
 """Plain tables -> charts (Altair)."""
 
-from truant.extras import require
+from truant.errors import require
 
 require("charts", "Charts and pages")  # first: the imports below would fail with less to say
 
@@ -19,7 +19,6 @@ from truant.charts.style import (
     in_rows,
     save_chart,
     save_pictures,
-    side_by_side,
     spread,
     styled_axis,
     styled_title,
@@ -43,7 +42,6 @@ __all__ = [
     "regret_range",
     "save_chart",
     "save_pictures",
-    "side_by_side",
     "spread",
     "styled_axis",
     "styled_title",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -32,12 +32,13 @@ from truant.charts.style import (
     RULE,
     SHAPES,
     Width,
+    framed,
     short,
     styled_axis,
-    styled_title,
+    styled_letters,
 )
+from truant.errors import visible
 from truant.tables.arrow import as_arrow
-from truant.text import visible
 
 STAR = "\N{BLACK STAR}"
 NAIVE = "naive"
@@ -49,8 +50,6 @@ def estimates_chart(
     estimates: Any,
     bounds: Any = None,
     *,
-    title: str = "",
-    subtitle: str = "",
     label: Format = short,
     outcome: str = "mean of the outcome",
     minimize: bool = False,
@@ -63,7 +62,6 @@ def estimates_chart(
     estimates : table of any library with columns arm, assumption, mean, low, high, in the order to be drawn;
         `naive` is drawn in grey.
     bounds : table with columns arm, low, high: the worst and the best that can be, drawn as a pale bar behind.
-    title, subtitle : above the chart.
     label : writes a mean.
     outcome : title of the axis.
     minimize : the lowest mean wins.
@@ -82,36 +80,31 @@ def estimates_chart(
     )
     drawn = chart_data(data)
     colour, shape = _looks(names)
-    base = alt.Chart(drawn).encode(
-        y=y, color=colour, tooltip=_tips({name: name for name in ("arm", "assumption", "estimate", "note")})
-    )
+    base = alt.Chart(drawn).encode(y=y, color=colour)
     bars = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
         x=alt.X("mean:Q", scale=scale), shape=shape
     )
     words = alt.Chart(drawn).encode(x=alt.X("high:Q", scale=scale), y=y, text="text:N")
-    plain = words.transform_filter("!datum.best").mark_text(**_letters(FAINT, dx=6))
-    best = words.transform_filter("datum.best").mark_text(**_letters(INK, dx=6, fontWeight=700))
+    plain = words.transform_filter("!datum.best").mark_text(**styled_letters(FAINT, dx=6))
+    best = words.transform_filter("datum.best").mark_text(**styled_letters(INK, dx=6, fontWeight=700))
     star = (
         alt.Chart(drawn)
         .transform_filter("datum.best")
-        .mark_text(**_letters(INK, align="right", dx=-5, text=STAR))
+        .mark_text(**styled_letters(INK, align="right", dx=-5, text=STAR))
     )
     star = star.encode(x=x, y=y)
     layers = [*_pale_bars(behind, x, places), bars, points, plain, best, star]
-    return _framed(layers, title, subtitle, width=width, height=ROW * len(labels))
+    return framed(layers, width=width, height=ROW * len(labels))
 
 
-def missing_heatmap(
-    cells: Any, *, title: str = "", subtitle: str = "", mediator: str = "mediator"
-) -> alt.LayerChart:
+def missing_heatmap(cells: Any, *, mediator: str = "mediator") -> alt.LayerChart:
     """Share of missing outcomes by arm and mediator, with the figures in the cells.
 
     Parameters
     ----------
     cells : table with columns arm, mediator, pulls, missing_share (None where there are no pulls), arm by arm;
         the last column of the chart is the last mediator, which is "missing" where the mediator itself is missing.
-    title, subtitle : above the chart.
     mediator : what the levels are of: title of the columns; empty for none.
     """
     data = with_visible_labels(chart_columns(cells, "cells", "arm", "mediator", "pulls", "missing_share"))
@@ -128,16 +121,12 @@ def missing_heatmap(
     x = x.axis(styled_axis(**style, orient="top", labelAngle=0, labelLimit=step - 4, labelPadding=6))
     y = alt.Y("arm:N", sort=in_order(data["arm"]), title=None)
     y = y.axis(styled_axis(**style, labelLimit=170, labelPadding=8, labelFontSize=12))
-    tips = _tips(
-        {"arm": "arm", "mediator": visible(mediator) or "mediator", "pulls": "rows", "share": "missing"}
-    )
     cell = (
         alt.Chart(chart_data(taken(data, ~np.isnan(shares))))
         .mark_rect(cornerRadius=3)
         .encode(
             x=x.scale(paddingInner=0.04),
             y=y.scale(paddingInner=0.06),
-            tooltip=tips,
             color=alt.Color(
                 "missing_share:Q", legend=None, scale=alt.Scale(domain=[0, most], range=list(HEAT))
             ),
@@ -147,38 +136,45 @@ def missing_heatmap(
     words = alt.Chart(chart_data(data)).encode(x=x, y=y, color=ink)
     share = words.mark_text(font=FONT, fontSize=12, fontWeight=600, dy=-6).encode(text="share:N")
     size = words.mark_text(font=FONT, fontSize=10, dy=8).encode(text="size:N")
-    return _framed([cell, share, size], title, subtitle, width=alt.Step(step), height=alt.Step(38))
+    return framed([cell, share, size], width=alt.Step(step), height=alt.Step(38))
+
+
+class TippingPoint(NamedTuple):
+    """The shift of the winner's missing outcomes at which the runner-up is as good.
+
+    Parameters
+    ----------
+    winner, runner_up : names of the two arms.
+    shift, shift_in_sd : the tipping point, None if there is none, in the outcome's unit and in standard deviations.
+    worst : the winner's value if all its missing outcomes were the worst possible; beyond is shaded.
+    """
+
+    winner: str
+    runner_up: str
+    shift: float | None
+    shift_in_sd: float | None = None
+    worst: float | None = None
 
 
 def tipping_chart(
     curve: Any,
+    point: TippingPoint,
     *,
-    winner: str,
-    runner_up: str,
-    shift: float | None,
-    shift_in_sd: float | None = None,
-    worst: float | None = None,
-    title: str = "",
-    subtitle: str = "",
     label: Format = short,
     outcome: str = "mean of the outcome",
     colour: str = NOT_GREEN[0],
     width: Width = 300,
-    height: int = 210,
 ) -> alt.LayerChart:
     """The winner's value as its missing outcomes get worse, and the point where the runner-up is as good.
 
     Parameters
     ----------
     curve : table with columns shift, value, low, high, runner_up.
-    winner, runner_up : names of the two arms.
-    shift, shift_in_sd : the tipping point.
-    worst : the winner's value if all its missing outcomes were the worst possible; beyond is shaded.
-    title, subtitle : above the chart.
+    point : what is marked.
     label : writes an outcome.
     outcome : title of the vertical axis.
     colour : of the winner.
-    width, height : of the plot in pixels; the width may be "container".
+    width : of the plot in pixels, or "container".
     """
     data = chart_columns(curve, "curve", "shift", "value", "low", "high", "runner_up")
     low, high = _reach(*(data[name] for name in ("value", "low", "high", "runner_up")))
@@ -193,19 +189,16 @@ def tipping_chart(
     band = base.mark_area(opacity=0.16, color=colour, clip=True)
     band = band.encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
     line = base.mark_line(strokeWidth=2.4, color=colour, clip=True).encode(y=y)
-    other = base.mark_line(strokeWidth=1.8, strokeDash=[6, 4], color=INK).encode(
-        y=alt.Y("runner_up:Q", scale=scale)
-    )
-    layers = [
-        *_impossible(data, worst, x_scale),
-        band,
-        other,
-        line,
-        *_names(data, winner, runner_up, scale, colour),
-    ]
-    if shift is not None:
-        layers += _tip(data, shift, shift_in_sd, label, x_scale, scale)
-    return _framed(layers, title, subtitle, width=width, height=height)
+    other = base.mark_line(strokeWidth=1.8, strokeDash=[6, 4], color=INK)
+    other = other.encode(y=alt.Y("runner_up:Q", scale=scale))
+    layers = [*_impossible(data, point.worst, x_scale), band, other, line]
+    layers += _names(data, point, scale, colour)
+    if point.shift is not None:
+        text = label(point.shift) + (
+            f" ({point.shift_in_sd:.2f} sd)" if point.shift_in_sd is not None else ""
+        )
+        layers += _tip(data, point.shift, text, x_scale, scale)
+    return framed(layers, width=width, height=210)
 
 
 def look_of(names: Sequence[str], name: str) -> str:
@@ -224,13 +217,10 @@ def _rows(estimates: Columns, label: Format, minimize: bool) -> tuple[list[str],
         for i in np.flatnonzero(estimates["arm"] == arm):
             assumption, mean = estimates["assumption"][i], estimates["mean"][i]
             low, high = estimates["low"][i], estimates["high"][i]
-            text = label(mean)
+            row = {"arm": arm, "assumption": assumption, "mean": mean, "row": len(labels)}
             known = bool(np.isfinite([low, high]).all())
-            row = {"arm": arm, "name": assumption, "assumption": assumption, "mean": mean}
             row |= {"low": low, "high": high} if known else {"low": mean, "high": mean}
-            limits = f"[{label(low)}, {label(high)}]" if known else "(interval not known)"
-            row |= {"best": i in best, "text": text, "estimate": f"{text} {limits}"}
-            row |= {"note": "best arm under this assumption" if i in best else "", "row": len(labels)}
+            row |= {"best": i in best, "text": label(mean)}
             labels.append(str(assumption))
             rows.append(row)
     return labels, {name: np.array([row[name] for row in rows]) for name in rows[0]}
@@ -266,7 +256,7 @@ def _pale_bars(behind: Columns, x: alt.X, places: alt.Scale) -> list[alt.Chart]:
     """A pale bar behind all rows of an arm."""
     if not len(behind["arm"]):
         return []
-    bar = alt.Chart(chart_data(behind)).mark_rect(color=PALE, cornerRadius=3, tooltip=None)
+    bar = alt.Chart(chart_data(behind)).mark_rect(color=PALE, cornerRadius=3)
     y, y2 = alt.Y("first:O", bandPosition=0, scale=places), alt.Y2("last:O", bandPosition=1)
     return [bar.encode(x=x, x2="high:Q", y=y, y2=y2)]
 
@@ -315,12 +305,12 @@ def _impossible(data: Columns, worst: float | None, scale: alt.Scale) -> list[al
         return []
     rows = chart_data({"start": [start], "stop": [shifts[-1]], "text": ["impossible"]})
     base = alt.Chart(rows).encode(x=alt.X("stop:Q", scale=scale))
-    shade = base.mark_rect(color=PALE, tooltip="missing outcomes would be beyond the worst possible one")
-    words = base.mark_text(**_letters(FAINT, align="right", dx=-5, baseline="top", fontStyle="italic"))
+    shade = base.mark_rect(color=PALE)
+    words = base.mark_text(**styled_letters(FAINT, align="right", dx=-5, baseline="top", fontStyle="italic"))
     return [shade.encode(x2="start:Q"), words.encode(text="text:N", y=alt.value(26))]
 
 
-def _names(data: Columns, winner: str, runner_up: str, scale: alt.Scale, colour: str) -> list[alt.Chart]:
+def _names(data: Columns, point: TippingPoint, scale: alt.Scale, colour: str) -> list[alt.Chart]:
     """The winner's name above the start of its line, farther if it rises; the runner-up's above the end of its own."""
     rises = data["value"][-1] > data["value"][0]
     place = {"dx": 3, "dy": -18} if rises else {"dx": 6, "dy": -3}
@@ -328,35 +318,27 @@ def _names(data: Columns, winner: str, runner_up: str, scale: alt.Scale, colour:
         {
             "shift": [data["shift"][0], data["shift"][-1]],
             "at": [data["value"][0], data["runner_up"][-1]],
-            "text": [_clipped(visible(winner)), _clipped(visible(runner_up))],
+            "text": [_clipped(visible(point.winner)), _clipped(visible(point.runner_up))],
             "end": [False, True],
         }
     )
     base = alt.Chart(rows).encode(x="shift:Q", y=alt.Y("at:Q", scale=scale), text="text:N")
     top = base.transform_filter("!datum.end").mark_text(
-        **_letters(colour, fontWeight=700, fontSize=12, baseline="bottom", **place)
+        **styled_letters(colour, fontWeight=700, fontSize=12, baseline="bottom", **place)
     )
     second = base.transform_filter("datum.end").mark_text(
-        **_letters(INK, align="right", dx=-4, baseline="bottom", dy=-4, fontSize=12)
+        **styled_letters(INK, align="right", dx=-4, baseline="bottom", dy=-4, fontSize=12)
     )
     return [top, second]
 
 
-def _tip(
-    data: Columns,
-    shift: float,
-    in_sd: float | None,
-    label: Format,
-    x_scale: alt.Scale,
-    scale: alt.Scale,
-) -> list[alt.Chart]:
-    """A rule and a dot where the two arms are equal, with the shift in outcome units and in sd."""
-    text = f"{label(shift)}" + (f" ({in_sd:.2f} sd)" if in_sd is not None else "")
+def _tip(data: Columns, shift: float, text: str, x_scale: alt.Scale, scale: alt.Scale) -> list[alt.Chart]:
+    """A rule and a dot where the two arms are equal, with the shift as a text."""
     rows = chart_data({"shift": [shift], "at": [data["runner_up"][0]], "text": [text]})
     base = alt.Chart(rows).encode(x=alt.X("shift:Q", scale=x_scale))
     rule = base.mark_rule(color=RULE, strokeDash=[2, 3])
     dot = base.mark_point(filled=True, size=80, color=INK, opacity=1).encode(y=alt.Y("at:Q", scale=scale))
-    words = base.mark_text(**_letters(INK, fontWeight=700, dx=6, baseline="bottom", dy=-4, fontSize=12))
+    words = base.mark_text(**styled_letters(INK, fontWeight=700, dx=6, baseline="bottom", dy=-4, fontSize=12))
     return [rule, dot, words.encode(text="text:N", y=alt.value("height"))]
 
 
@@ -391,19 +373,3 @@ def _percent(share: float) -> str:
 
 def _clipped(name: str) -> str:
     return name if len(name) <= 24 else f"{name[:23]}…"
-
-
-def _tips(columns: Mapping[str, str]) -> list[alt.Tooltip]:
-    """Columns with what they are called."""
-    return [alt.Tooltip(f"{column}:N", title=title) for column, title in columns.items()]
-
-
-def _letters(colour: str, **options: Any) -> dict[str, Any]:
-    style = {"align": "left", "baseline": "middle", "font": FONT, "fontSize": 11, "color": colour}
-    return style | options
-
-
-def _framed(layers: Sequence[alt.Chart], title: str, subtitle: str, **size: Any) -> alt.LayerChart:
-    if title:
-        size["title"] = styled_title(title, subtitle)
-    return alt.LayerChart(layer=list(layers), view=alt.ViewBackground(stroke=None), **size)

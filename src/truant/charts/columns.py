@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from truant.errors import InvalidValue
+from truant.errors import InvalidValue, visible
 from truant.setting import FloatArray
 from truant.tables.arrow import as_arrow, make_table, plain_columns
-from truant.text import visible
 
 Columns = dict[str, npt.NDArray[Any]]  # by name, all of one length
 

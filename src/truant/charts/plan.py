@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -10,16 +10,16 @@ import numpy as np
 
 from truant.charts.columns import chart_columns, chart_data, in_order, reals, with_visible_labels
 from truant.charts.style import (
-    COLOURS,
-    DASHES,
-    FAINT,
-    FONT,
     INK,
     LABEL_SIZE,
+    PERCENT,
     RULE,
     Width,
+    framed,
+    series_scales,
     styled_axis,
-    styled_title,
+    styled_legend,
+    styled_letters,
 )
 
 
@@ -28,8 +28,6 @@ def plan_chart(
     *,
     chance: float,
     marks: Mapping[str, int] | None = None,
-    title: str = "",
-    subtitle: str = "",
     width: Width = 560,
     height: int = 280,
 ) -> alt.LayerChart:
@@ -40,12 +38,10 @@ def plan_chart(
     curve : table of any library with columns scenario, follow_ups and probability.
     chance : requested probability, drawn as a horizontal line.
     marks : numbers of follow-ups to mark, by what they are called.
-    title, subtitle : above the chart.
     width, height : of the plot in pixels; the width may be "container".
     """
     given = with_visible_labels(chart_columns(curve, "curve", "scenario", "follow_ups", "probability"))
     numbers, shares = reals(given["follow_ups"]), reals(given["probability"])
-    names = in_order(given["scenario"])
     low, high = float(numbers.min()), float(numbers.max())
     x_scale = alt.Scale(
         type="log" if high > 3 * low else "linear", domain=[low, max(high, low + 1)], nice=False
@@ -56,20 +52,19 @@ def plan_chart(
     x = alt.X("follow_ups:Q", title="follow-ups", scale=x_scale)
     x = x.axis(styled_axis(grid=False, values=_ticks(low, high), labelExpr="format(datum.value, ',')"))
     y = alt.Y("probability:Q", title="probability of a clear winner", scale=y_scale)
-    y = y.axis(styled_axis(labelExpr="format(datum.value, '.0%')", tickCount=5, domain=False, ticks=False))
-    colours = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
-    dashes = alt.Scale(domain=names, range=[list(DASHES[i % len(DASHES)]) for i in range(len(names))])
-    legend = alt.Legend(
+    y = y.axis(styled_axis(labelExpr=PERCENT, tickCount=5, domain=False, ticks=False))
+    lines = _lines(alt.Chart(data).encode(x=x, y=y), in_order(given["scenario"]))
+    layers = [_goal(chance, y_scale), *_marked(marks or {}, x_scale, low, high), *lines]
+    return framed(layers, width=width, height=height)
+
+
+def _lines(base: alt.Chart, scenarios: Sequence[str]) -> list[alt.Chart]:
+    """A line and dots for each scenario, with a legend above."""
+    colours, dashes, _ = series_scales(scenarios)
+    legend = styled_legend(
         title="if missing outcomes are",
-        orient="top",
         direction="vertical",
-        labelFont=FONT,
-        labelFontSize=LABEL_SIZE,
-        labelColor=INK,
         labelLimit=400,
-        titleFont=FONT,
-        titleFontWeight="normal",
-        titleColor=FAINT,
         symbolType="stroke",
         symbolStrokeWidth=2.5,
         symbolSize=400,
@@ -79,19 +74,12 @@ def plan_chart(
         alt.Tooltip("follow_ups:Q", title="follow-ups", format=","),
         alt.Tooltip("text:N", title="probability"),
     ]
-    base = alt.Chart(data).encode(x=x, y=y)
     line = base.mark_line(strokeWidth=2.5, interpolate="monotone").encode(
         stroke=alt.Stroke("scenario:N", scale=colours, legend=legend),
         strokeDash=alt.StrokeDash("scenario:N", scale=dashes, legend=legend),
     )
-    dots = base.mark_point(filled=True, size=28, opacity=1).encode(
-        fill=alt.Fill("scenario:N", scale=colours, legend=None), tooltip=tips
-    )
-    layers = [_goal(chance, y_scale), *_marked(marks or {}, x_scale, low, high), line, dots]
-    size: dict[str, Any] = {"width": width, "height": height}
-    if title:
-        size["title"] = styled_title(title, subtitle)
-    return alt.LayerChart(layer=layers, view=alt.ViewBackground(stroke=None), **size)
+    dots = base.mark_point(filled=True, size=28, opacity=1)
+    return [line, dots.encode(fill=alt.Fill("scenario:N", scale=colours, legend=None), tooltip=tips)]
 
 
 def _goal(chance: float, y_scale: alt.Scale) -> alt.Chart:
@@ -112,13 +100,13 @@ def _marked(marks: Mapping[str, int], x_scale: alt.Scale, low: float, high: floa
         layers.append(base.mark_rule(stroke=INK, strokeWidth=1.2))
         layers.append(
             base.mark_text(
-                align="right" if left else "left",
-                baseline="bottom",
-                dx=-6 if left else 6,
-                font=FONT,
-                fontSize=LABEL_SIZE,
-                fontWeight=600,
-                color=INK,
+                **styled_letters(
+                    align="right" if left else "left",
+                    baseline="bottom",
+                    dx=-6 if left else 6,
+                    fontSize=LABEL_SIZE,
+                    fontWeight=600,
+                )
             ).encode(text="label:N", y=alt.value(alt.expr(f"height - {8 + 18 * place}")))
         )
     return layers

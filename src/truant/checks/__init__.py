@@ -3,8 +3,8 @@
 Run them on a part of your own in your tests; each raises ContractBroken with one sentence on what is wrong.
 """
 
-from truant.checks.contract import ContractBroken
 from truant.checks.modelling import (
+    ContractBroken,
     agreement,
     check_assumption,
     check_curve,

@@ -6,19 +6,28 @@ import numpy as np
 import numpy.typing as npt
 
 from truant.assumptions import Assumption, ChiSquare, Curve, Estimate, NoTest, Reading
-from truant.checks.contract import ContractBroken, demand
 from truant.compile import link
 from truant.counts import Counts
-from truant.errors import NotIdentified, NotSatisfied
+from truant.errors import NotIdentified, NotSatisfied, TruantError
 from truant.indices import Index
 from truant.lab.simulate import simulate
 from truant.policies import Policy
 from truant.setting import FloatArray, IntArray
-from truant.theory.laws import of_each_arm
+from truant.theory.efficiency import of_each_arm
 from truant.worlds import World
 
 TIMES = 100_000  # choices that are compared with an index's probabilities
 LEAST_AGREEMENT = 1e-6  # p-value below which they differ
+
+
+class ContractBroken(TruantError, AssertionError):
+    """A part does not keep its contract."""
+
+
+def demand(holds: object, sentence: str) -> None:
+    """Raise ContractBroken with the sentence unless it holds."""
+    if not holds:
+        raise ContractBroken(sentence)
 
 
 def check_world(world: World, pulls: int = 20_000) -> None:

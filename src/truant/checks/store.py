@@ -8,10 +8,10 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from truant.checks.contract import demand
+from truant.checks.modelling import demand
 from truant.errors import Conflict, TruantError
 from truant.live.store import Store, Transaction
-from truant.live.store.migrations import migrate
+from truant.live.store.opening import migrate
 
 TABLE = "contract_check"
 FLOATS = (0.1, 1 / 3, 0.0, 5e-324, 2.0**-1022, math.nextafter(1.0, 2.0), 1.7976931348623157e308, -1e300)

@@ -7,22 +7,9 @@ import sys
 import warnings
 
 # each adds its commands
-from truant.cli import (  # noqa: F401
-    analyze,
-    completion,
-    demo,
-    listings,
-    live,
-    plan,
-    rehearse,
-    reproduce,
-    simulate,
-    sweep,
-    which,
-)
-from truant.cli.base import cli
-from truant.cli.notices import announce_compiling
-from truant.text import visible
+from truant.cli import analyze, lab, listings, live, plan, rehearse, which  # noqa: F401
+from truant.cli.base import OWN_PROCESS, announce_compiling, cli
+from truant.errors import visible
 
 __all__ = ["cli", "main"]
 
@@ -34,7 +21,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal without a sign gets "?" in its place
     warnings.formatwarning = _sentence  # a user of commands has no use for the line of code
     announce_compiling()
-    cli(prog_name="truant")
+    cli(prog_name="truant", obj=OWN_PROCESS)
 
 
 def _sentence(message: Warning | str, *place: object, **more: object) -> str:

@@ -1,18 +1,19 @@
-"""The commands that list what there is by name, and explain the parameters."""
+"""The commands that list what there is by name, and explain the parameters; and `truant completion`."""
 
 from __future__ import annotations
 
-import json
 import math
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, get_completion_class
 
-from truant.cli.base import as_json, cli, console, is_terminal, say
+from truant.cli.base import as_json, cli, console, is_terminal, print_document, say
 from truant.documents import document
-from truant.text import visible
+from truant.errors import InvalidValue, visible
 
 PLURALS = {"assumption": "assumptions", "index": "indices", "policy": "policies", "world": "worlds"}
 SYMBOLS = (
@@ -43,7 +44,7 @@ def _listing(kind: str, summary: str, more: str) -> None:
         if as_json:
             shown = [{key: value for key, value in row.items() if key != "details"} for row in rows]
             fields = {PLURALS[kind]: shown, "warnings": problems}
-            click.echo(json.dumps(document(PLURALS[kind], 1, fields), indent=2))
+            print_document(document(PLURALS[kind], 1, fields))
             return
         for problem in problems:  # parts of other packages that cannot be used
             say(problem, err=True)
@@ -83,12 +84,11 @@ def _parts(kind: str, reserved: Sequence[str] = ()) -> tuple[list[Row], list[str
 
 
 def _policies() -> tuple[list[Row], list[str]]:
-    from truant.policies.meanings import MEANINGS
     from truant.policies.policy import COMMON, built_in_pairs
 
     for_all = {  # None: not set
         "parameters": dict.fromkeys(COMMON),
-        "meanings": {name: MEANINGS[name] for name in COMMON},
+        "meanings": COMMON,
     }
     kinds = {"assumption": (), "index": (), "policy": built_in_pairs()}
     listed = {kind: _parts(kind, reserved) for kind, reserved in kinds.items()}
@@ -220,3 +220,21 @@ _listing(
     "List the indices, which turn estimates into choices.",
     "With NAME, one index in detail.",
 )
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@cli.command()
+@click.argument("shell", type=click.Choice(SHELLS), required=False)
+def completion(shell: str | None) -> None:
+    """Print a script that lets a shell complete names.
+
+    For bash, put  eval "$(truant completion bash)"  into ~/.bashrc; for zsh, the same with zsh into ~/.zshrc; for fish,
+    run  truant completion fish > ~/.config/fish/completions/truant.fish
+    """
+    shell = shell or Path(os.environ.get("SHELL", "")).name
+    found = get_completion_class(shell) if shell in SHELLS else None
+    if found is None:
+        raise InvalidValue(f"The shell must be {', '.join(SHELLS[:-1])} or {SHELLS[-1]}, got {shell!r}.")
+    click.echo(found(cli, {}, "truant", "_TRUANT_COMPLETE").source())

@@ -3,59 +3,45 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from truant.logs.databases import is_url
-from truant.logs.servers import without_password
+from truant.cli.table_questions import shown_data
+from truant.logs.question import PlanQuestion, Question
+from truant.questions import options
 
 MARK = "followed_up"  # a column that the user adds
-# options of `plan` and `analyze` that say how the table is read, by their parameter
-READING = {
-    "observed": "--observed",
-    "range_": "--range",
-    "levels": "--levels",
-    "missing_values": "--missing-values",
-    "only_missing_values": "--only-missing-values",
-    "encoding": "--encoding",
-}
-FLAGS = ("minimize", "partitioned")
+FIRST = ("arm", "mediator", "outcome")
+OWN = {"level", "followed_up", "failed_follow_ups"}  # of one command, though both have such an option
 
 
-def table_command(command: str, given: Mapping[str, Any], *more: str) -> str:
+def table_command(command: str, data: str, question: Question | PlanQuestion, *more: str) -> str:
     """`truant COMMAND DATA --arm ...` with what another command was given about the same table, quoted for a shell."""
-    data = str(given["data"])
-    data = without_password(data) if is_url(data) else data
-    words = ["truant", command, data, *_option("--arm", given["arm"])]
-    for name in given["mediator"]:
-        words += _option("--mediator", name)
-    words += [*_option("--outcome", given["outcome"]), *more]
-    for name, option in READING.items():
-        if given.get(name) is not None:
-            words += _option(option, _text(given[name]))
-    for condition in given["filter"]:
-        words += _option("--filter", condition)
-    if given["decimal"] != ".":
-        words += ["--decimal", given["decimal"]]
-    words += [f"--{name}" for name in FLAGS if given[name]]
+    known = {name: one for name, one in options(Question).items() if name in options(PlanQuestion)}
+    # flags last
+    shared = sorted(known, key=lambda name: known[name].kind == "flag")
+    given = question.given()
+    words = ["truant", command, shown_data(data)]
+    for name in FIRST:
+        words += _option(name, given[name]) if name in given else []
+    words += more
+    for name in shared:
+        if name in given and name not in (*FIRST, *OWN):
+            words += _option(name, given[name])
     return shlex.join(words)
 
 
-def follow_up_command(given: Mapping[str, Any]) -> str:
-    """`truant plan` for a table that was analyzed."""
-    return table_command("plan", given)
-
-
-def calls_steps(given: Mapping[str, Any], listed: str) -> list[str]:
+def calls_steps(data: str, question: PlanQuestion, listed: str) -> list[str]:
     """What to do with the list of a plan, up to the analysis."""
-    earlier, outcome = given["followed_up"], given["outcome"]
+    earlier, outcome = question.followed_up, question.outcome
     mark = earlier or MARK
     column = f"yes into column {mark!r}" if earlier else f"yes into a new column {mark!r}"
-    failures = _given(given, "failed_follow_ups", "--failed-follow-ups")
-    command = table_command("analyze", given, *_option("--followed-up", mark), *failures)
-    bounded = given["range_"] is not None or failures
+    failures = question.failed_follow_ups
+    more = [] if failures is None else _option("failed_follow_ups", failures)
+    command = table_command("analyze", data, question, *_option("followed_up", mark), *more)
     needs_range = (
-        "" if bounded else " (if a call fails, add --range LOW,HIGH: the lowest and highest possible outcome)"
+        ""
+        if question.range is not None or failures is not None
+        else " (if a call fails, add --range LOW,HIGH: the lowest and highest possible outcome)"
     )
     return [
         f"Call the rows of {listed} in this order.",
@@ -65,14 +51,21 @@ def calls_steps(given: Mapping[str, Any], listed: str) -> list[str]:
     ]
 
 
-def _given(given: Mapping[str, Any], name: str, option: str) -> list[str]:
-    return [] if given[name] is None else _option(option, given[name])
-
-
-def _option(option: str, value: str) -> list[str]:
+def _option(name: str, value: Any) -> list[str]:
     """An option and its value; one that begins with a hyphen must not be read as another option."""
-    return [f"{option}={value}"] if value.startswith("-") else [option, value]
+    option = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return [option]
+    if options(Question)[name].several:
+        return [
+            word for one in ([value] if isinstance(value, str) else value) for word in _typed(option, one)
+        ]
+    if isinstance(value, str):
+        return _typed(option, value)
+    values = value if isinstance(value, list | tuple) else [value]
+    text = ",".join(one if isinstance(one, str) else f"{one:.15g}" for one in values)
+    return _typed(option, text)
 
 
-def _text(value: str | Sequence[float]) -> str:
-    return value if isinstance(value, str) else ",".join(f"{number:.15g}" for number in value)
+def _typed(option: str, text: str) -> list[str]:
+    return [f"{option}={text}"] if text.startswith("-") else [option, text]

@@ -1,13 +1,24 @@
-"""The questions that lead to an assumption; docs/assumptions.md shows the same ones, and a test compares them."""
+"""The questions that lead to an assumption; docs/assumptions.md shows the same ones, and a test compares them.
+
+Each assumption says which answers lead to it (`Assumption.inquiry`). Where they lead to none of truant's own, those of
+other packages are asked about, each by its own question; then `follow-up` is left, which assumes nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from truant import registry
+from truant.assumptions import Advice, Assumption, Inquiry
+from truant.assumptions.follow_up import FOLLOW_UP
 from truant.errors import InvalidValue
 
-FOLLOW_UP = "follow-up"
+MEDIATOR, LAST = (
+    2,
+    6,
+)  # numbers of the question whether there is a mediator, and of the last built-in question
+DO_NOT_KNOW = "I do not know."
 WORDS = {
     "arm": "what was chosen for a row: a mail, a treatment",
     "outcome": "what you compare the arms by, and what is missing in some rows: money spent, a test result",
@@ -59,37 +70,125 @@ class Conclusion:
     has_mediator: bool
 
 
-def _unknown(leads_to: Question | str) -> Answer:
-    return Answer("unknown", "I do not know.", leads_to)
+@dataclass(frozen=True)
+class _Leads:
+    """Where answers lead that end the questions."""
+
+    by_way: Mapping[str, str]  # assumptions by the answers that lead to them
+    asked_about: Sequence[tuple[str, Inquiry]]  # assumptions with a question of their own
+
+    @classmethod
+    def of_registered(cls) -> _Leads:
+        """To the assumptions that can be used, truant's own first."""
+        inquiries, _ = registry.described("assumption", lambda part: (part.name, part.build().inquiry))
+        by_way: dict[str, str] = {}
+        for name, inquiry in inquiries:
+            for way in inquiry.ways:
+                by_way.setdefault(way, name)
+        return cls(by_way, [(name, inquiry) for name, inquiry in inquiries if inquiry.question])
+
+    def answer(self, way: str, text: str, note: str = "") -> Answer:
+        """The last of these answers; `note` says why it leads to none but `follow-up`."""
+        name = way.rpartition(",")[2]
+        if way in self.by_way:
+            return Answer(name, text, self.by_way[way])
+        step: Question | str = FOLLOW_UP
+        for number, (assumption, inquiry) in reversed([*enumerate(self.asked_about, LAST + 1)]):
+            answers = (
+                Answer("yes", f"{assumption} fits.", assumption),
+                Answer("no", "It does not fit, or I do not know.", step, note),
+            )
+            step = Question(number, inquiry.question, inquiry.explanation, answers)
+        return Answer(name, text, step, note)
+
+    def unknown(self, way: str) -> Answer:
+        """Nobody knows the answer to the question that follows these answers."""
+        return self.answer(f"{way},unknown", DO_NOT_KNOW)
 
 
-def _recorded(complete: str, by_accident: str, by_value: str) -> Question:
-    """Questions 5 and 6, which lead to these assumptions."""
+def first_question() -> Question:
+    """The first question; its answers lead to the others, and these to the assumptions that can be used."""
+    leads = _Leads.of_registered()
+    level = Question(
+        4,
+        "Among rows with the same arm and the same outcome, does the mediator change how likely the outcome is to be "
+        "missing?",
+        "Of two dissatisfied customers, one opened the mail and the other did not. If both answer the survey equally "
+        "often, the mediator has no influence of its own on what is missing.",
+        (
+            leads.answer(
+                "no,yes,yes,yes",
+                "The mediator matters as well.",
+                "No other assumption of truant covers outcomes that are missing depending on mediator and outcome "
+                "together.",
+            ),
+            Answer("no", "Only the value of the outcome matters.", _recorded(leads, "no,yes,yes,no")),
+            leads.unknown("no,yes,yes"),
+        ),
+    )
+    outcome = Question(
+        3,
+        "Among rows with the same arm and the same mediator level, does the value of the outcome change how likely it "
+        "is to be missing?",
+        "Of two customers who opened the mail, one is satisfied and the other is not. If the dissatisfied one answers "
+        "the survey less often, the value of the outcome itself matters.",
+        (
+            Answer("yes", "The value of the outcome itself matters.", level),
+            Answer(
+                "no", "High and low outcomes are equally likely to be missing.", _recorded(leads, "no,yes,no")
+            ),
+            leads.unknown("no,yes"),
+        ),
+    )
+    mediator = Question(
+        MEDIATOR,
+        "Did you record a mediator: something that happens after the arm is chosen and before the outcome?",
+        "Whether the mail was opened, how many pages were visited, whether the patient came to the check-up. It helps "
+        "only if it is related to the outcome. It may be missing in some rows.",
+        (
+            Answer("yes", "It is recorded in all rows or in some.", outcome),
+            leads.answer(
+                "no,no",
+                "Nothing in between was recorded.",
+                "Without a mediator, only mcar or follow-ups can be used. Record a mediator next time.",
+            ),
+        ),
+    )
+    return Question(
+        1,
+        "Are outcomes missing only by accident?",
+        "By accident means: within an arm, every outcome is equally likely to be missing, high or low, whatever "
+        "happened before. A server was down for an hour, or only a random sample was measured. One arm may lose more "
+        "outcomes than another.",
+        (
+            leads.answer("yes", "Within an arm, every outcome is equally likely to be missing."),
+            Answer("no", "Some outcomes of an arm are more likely to be missing than others.", mediator),
+            Answer("unknown", DO_NOT_KNOW, mediator),
+        ),
+    )
+
+
+def _recorded(leads: _Leads, way: str) -> Question:
+    """Questions 5 and 6, asked after these answers."""
     reason = Question(
-        6,
+        LAST,
         "Why is the mediator missing in some rows?",
         "Think of the mediator in the same way as of the outcome. A tracker that fails at random loses mediators by "
         "accident. If customers who did not open the mail block the tracker that would show it, the mediator is "
         "missing depending on its own value.",
         (
-            Answer(
-                "accident",
-                "Every row of an arm is equally likely to lose its mediator.",
-                by_accident,
-            ),
-            Answer(
-                "value",
+            leads.answer(f"{way},no,accident", "Every row of an arm is equally likely to lose its mediator."),
+            leads.answer(
+                f"{way},no,value",
                 "It depends on the mediator's own value, and on neither the outcome nor whether the outcome is "
                 "missing.",
-                by_value,
             ),
-            Answer(
-                "other",
+            leads.answer(
+                f"{way},no,other",
                 "It depends on the outcome, or on whether the outcome is missing.",
-                FOLLOW_UP,
                 "No other assumption of truant covers this.",
             ),
-            _unknown(FOLLOW_UP),
+            leads.unknown(f"{way},no"),
         ),
     )
     return Question(
@@ -98,95 +197,40 @@ def _recorded(complete: str, by_accident: str, by_value: str) -> Question:
         "Look at its column: an empty cell is a missing mediator. If an empty cell has a meaning, such as 'did not "
         "open the mail', it is a mediator level and not missing.",
         (
-            Answer("yes", "Every row has it.", complete),
+            leads.answer(f"{way},yes", "Every row has it."),
             Answer("no", "It is missing in some rows.", reason),
         ),
     )
 
 
-_UNDER_MAR = _recorded("mar", "mediator-mar", "mediator-mnar")
-_UNDER_MNAR = _recorded("mnar", "both-mnar", "both-mnar")
-_LEVEL = Question(
-    4,
-    "Among rows with the same arm and the same outcome, does the mediator change how likely the outcome is to be "
-    "missing?",
-    "Of two dissatisfied customers, one opened the mail and the other did not. If both answer the survey equally "
-    "often, the mediator has no influence of its own on what is missing.",
-    (
-        Answer(
-            "yes",
-            "The mediator matters as well.",
-            FOLLOW_UP,
-            "No other assumption of truant covers outcomes that are missing depending on mediator and outcome "
-            "together.",
-        ),
-        Answer("no", "Only the value of the outcome matters.", _UNDER_MNAR),
-        _unknown(FOLLOW_UP),
-    ),
-)
-_OUTCOME = Question(
-    3,
-    "Among rows with the same arm and the same mediator level, does the value of the outcome change how likely it is "
-    "to be missing?",
-    "Of two customers who opened the mail, one is satisfied and the other is not. If the dissatisfied one answers "
-    "the survey less often, the value of the outcome itself matters.",
-    (
-        Answer("yes", "The value of the outcome itself matters.", _LEVEL),
-        Answer("no", "High and low outcomes are equally likely to be missing.", _UNDER_MAR),
-        _unknown(FOLLOW_UP),
-    ),
-)
-_MEDIATOR = Question(
-    2,
-    "Did you record a mediator: something that happens after the arm is chosen and before the outcome?",
-    "Whether the mail was opened, how many pages were visited, whether the patient came to the check-up. It helps "
-    "only if it is related to the outcome. It may be missing in some rows.",
-    (
-        Answer("yes", "It is recorded in all rows or in some.", _OUTCOME),
-        Answer(
-            "no",
-            "Nothing in between was recorded.",
-            FOLLOW_UP,
-            "Without a mediator, only mcar or follow-ups can be used. Record a mediator next time.",
-        ),
-    ),
-)
-FIRST = Question(
-    1,
-    "Are outcomes missing only by accident?",
-    "By accident means: within an arm, every outcome is equally likely to be missing, high or low, whatever happened "
-    "before. A server was down for an hour, or only a random sample was measured. One arm may lose more outcomes "
-    "than another.",
-    (
-        Answer("yes", "Within an arm, every outcome is equally likely to be missing.", "mcar"),
-        Answer("no", "Some outcomes of an arm are more likely to be missing than others.", _MEDIATOR),
-        _unknown(_MEDIATOR),
-    ),
-)
-
-
-def questions() -> list[Question]:
+def questions(first: Question | None = None) -> list[Question]:
     """One question of each number; 5 and 6 as they are asked on the way to `mar`."""
-    return [FIRST, _MEDIATOR, _OUTCOME, _LEVEL, _UNDER_MAR, *_asked_after(_UNDER_MAR)]
+    numbered: dict[int, Question] = {}
+    for question in _walk(first or first_question()):
+        numbered.setdefault(question.number, question)
+    return [numbered[number] for number in sorted(numbered)]
 
 
-def _asked_after(question: Question) -> list[Question]:
-    return [answer.leads_to for answer in question.answers if isinstance(answer.leads_to, Question)]
+def _walk(question: Question) -> Iterator[Question]:
+    """The question and all that may follow; what follows its last answer first."""
+    yield question
+    for answer in reversed(question.answers):
+        if isinstance(answer.leads_to, Question):
+            yield from _walk(answer.leads_to)
 
 
-def paths(question: Question = FIRST, given: tuple[Answer, ...] = ()) -> Iterator[tuple[Answer, ...]]:
+def paths(question: Question | None = None, given: tuple[Answer, ...] = ()) -> Iterator[tuple[Answer, ...]]:
     """All ways through the questions, each as its answers."""
-    for answer in question.answers:
+    for answer in (question or first_question()).answers:
         if isinstance(answer.leads_to, Question):
             yield from paths(answer.leads_to, (*given, answer))
         else:
             yield (*given, answer)
 
 
-def targets(number: int, name: str) -> list[str]:
+def targets(number: int, name: str, first: Question | None = None) -> list[str]:
     """Where an answer to the question of that number can lead: assumptions, or the number of a question."""
-    asked = [FIRST, _MEDIATOR, _OUTCOME, _LEVEL, _UNDER_MAR, _UNDER_MNAR]
-    asked += [*_asked_after(_UNDER_MAR), *_asked_after(_UNDER_MNAR)]
+    asked = _walk(first or first_question())
     found = [question.answer(name).leads_to for question in asked if question.number == number]
     return list(dict.fromkeys(one if isinstance(one, str) else f"question {one.number}" for one in found))
 
@@ -197,9 +241,16 @@ def assumptions_reached() -> list[str]:
     return [name for name in found if name != FOLLOW_UP] + [FOLLOW_UP]
 
 
+def advice_on(assumption: str) -> Advice:
+    """What is said of an assumption; where it has no advice of its own, its summary and needs."""
+    part = registry.find("assumption", assumption)
+    built: Assumption = part.build()
+    return built.advice or Advice(part.summary, "", f"{built.needs[:1].upper()}{built.needs[1:]}.", "")
+
+
 def conclude(given: Sequence[str]) -> Conclusion:
     """Where the answers lead; InvalidValue for one that does not fit its question, too few or too many."""
-    step: Question | str = FIRST
+    step: Question | str = first_question()
     taken: list[Answer] = []
     has_mediator = False
     for text in given:
@@ -209,7 +260,7 @@ def conclude(given: Sequence[str]) -> Conclusion:
                 f"{len(given)}, leave out the others."
             )
         taken.append(step.answer(text))
-        has_mediator = has_mediator or (step is _MEDIATOR and taken[-1].name == "yes")
+        has_mediator = has_mediator or (step.number == MEDIATOR and taken[-1].name == "yes")
         step = taken[-1].leads_to
     if isinstance(step, Question):
         raise InvalidValue(

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from truant.cli.advice import ADVICE, Advice, NextCommand, next_commands
-from truant.cli.base import as_json, cli, is_terminal, say
-from truant.cli.interrupts import exit_stopped
-from truant.cli.questions import FIRST, WORDS, Conclusion, Question, conclude, questions, targets
-from truant.cli.sections import examples
+from truant.cli.base import as_json, cli, examples, exit_stopped, is_terminal, print_document, say
 from truant.documents import document
 from truant.errors import InvalidValue
+
+if TYPE_CHECKING:  # it takes compiled code to know the assumptions
+    from truant.cli.advice import NextCommand
+    from truant.cli.questions import Conclusion, Question
 
 WIDEST = 100  # columns of a paragraph in a terminal
 HOW = "For example: truant which --answers no,yes,no,yes"
@@ -37,13 +36,16 @@ def which(answers: str | None, as_json: bool) -> None:
     At most six questions are asked; then the next commands are printed. Without a terminal and without --answers the
     questions are printed. With --json nothing is asked.
     """
+    from truant.cli.advice import next_commands
+    from truant.cli.questions import conclude
+
     given = None if answers is None else [answer for answer in answers.split(",") if answer.strip()]
     if given is None and not as_json and _has_person():
         _introduce("A number or a word answers a question, ? explains it, Ctrl-C stops.")
         given = _asked()
     found = None if given is None else conclude(given)
     if as_json:
-        click.echo(json.dumps(document("which", 1, _fields(found)), indent=2))
+        print_document(document("which", 1, _fields(found)))
     elif found is None:
         _list_questions()
     else:
@@ -57,7 +59,9 @@ def _has_person() -> bool:
 
 def _asked() -> list[str]:
     """Ask one question after the other, until there is an assumption."""
-    step: Question | str = FIRST
+    from truant.cli.questions import Question, first_question
+
+    step: Question | str = first_question()
     given: list[str] = []
     while isinstance(step, Question):
         _show_question(step, number=len(given) + 1)
@@ -80,6 +84,8 @@ def _asked() -> list[str]:
 
 
 def _introduce(how: str) -> None:
+    from truant.cli.questions import WORDS
+
     click.echo("Why are outcomes missing? These questions lead to an assumption.")
     click.echo(how)
     for word, meaning in WORDS.items():
@@ -87,9 +93,12 @@ def _introduce(how: str) -> None:
 
 
 def _list_questions() -> None:
+    from truant.cli.questions import first_question, questions, targets
+
     _introduce("In a terminal, `truant which` asks them one by one; --answers gives the answers at once.")
-    for question in questions():
-        leads = [" or ".join(targets(question.number, answer.name)) for answer in question.answers]
+    first = first_question()
+    for question in questions(first):
+        leads = [" or ".join(targets(question.number, answer.name, first)) for answer in question.answers]
         _show_question(question, leads)
     click.echo(
         "\nQuestions 5 and 6 lead to the first of two if you answered no to question 3, else to the second."
@@ -108,7 +117,9 @@ def _show_question(question: Question, leads: Sequence[str] = (), number: int | 
 
 
 def _show(found: Conclusion, commands: list[NextCommand]) -> None:
-    advice = ADVICE[found.assumption]
+    from truant.cli.questions import advice_on
+
+    advice = advice_on(found.assumption)
     click.echo(f"\nAssumption: {found.assumption}")
     for heading, text in (
         ("Why", " ".join(filter(None, (found.note, advice.says)))),
@@ -116,7 +127,8 @@ def _show(found: Conclusion, commands: list[NextCommand]) -> None:
         ("Needs", advice.needs),
         ("Check", advice.check),
     ):
-        _paragraph(f"{heading}: {text}", "", "  ")
+        if text:
+            _paragraph(f"{heading}: {text}", "", "  ")
     click.echo("\nNext commands (replace the words in capitals and the names of arms and levels):")
     for one in commands:  # not wrapped: they are copied
         click.echo(f"  {one.purpose}:\n    {one.command}")
@@ -138,17 +150,26 @@ def _paragraph(text: str, first: str = "", others: str | None = None) -> None:
 
 def _fields(found: Conclusion | None) -> dict[str, Any]:
     """The questions, and what the answers lead to (None where there are none)."""
+    from truant.assumptions import Advice
+    from truant.cli.advice import next_commands
+    from truant.cli.questions import advice_on, first_question, questions, targets
+
+    first = first_question()
     shown = [
         {
             "number": question.number,
             "text": question.text,
             "explanation": question.explanation,
             "answers": [
-                {"name": answer.name, "text": answer.text, "leads_to": targets(question.number, answer.name)}
+                {
+                    "name": answer.name,
+                    "text": answer.text,
+                    "leads_to": targets(question.number, answer.name, first),
+                }
                 for answer in question.answers
             ],
         }
-        for question in questions()
+        for question in questions(first)
     ]
     if found is None:
         unknown = ("answers", "assumption", "note", *(field.name for field in fields(Advice)))
@@ -158,6 +179,6 @@ def _fields(found: Conclusion | None) -> dict[str, Any]:
         "answers": list(found.answers),
         "assumption": found.assumption,
         "note": found.note,
-        **asdict(ADVICE[found.assumption]),
+        **asdict(advice_on(found.assumption)),
         "commands": [asdict(one) for one in next_commands(found)],
     }

@@ -22,8 +22,7 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-from truant.compile.compiling import compiling
-from truant.compile.marks import LEAN, Function, hot, lean
+from truant.compile.marks import LEAN, Function, compiling, hot, lean
 from truant.compile.reach import Reach, copy_of
 from truant.compile.store import CompiledCode
 
@@ -36,7 +35,7 @@ def heavy(signature: Any) -> Callable[[Function], Function]:
 
     Parameters
     ----------
-    signature : in `truant.compile.kinds`, such as `NUMBER(TABLE, VECTOR, FLAG)`; returns a number or nothing.
+    signature : in `truant.compile.marks`, such as `NUMBER(TABLE, VECTOR, FLAG)`; returns a number or nothing.
     """
 
     def mark(function: Function) -> Function:

@@ -1,4 +1,4 @@
-"""Runs the demo: three parts one after the other, then the page and the picture."""
+"""Runs the demo: three parts one after the other, then the page."""
 
 from __future__ import annotations
 
@@ -8,31 +8,33 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from truant.demo.extras import require_extras
-from truant.demo.learning import DROPS, LEARNS, LearningResult, compare_policies
-from truant.demo.live import NAME, STORE, LiveResult, run_experiment
-from truant.demo.table import CALLS, FOLLOWED, SEED, TABLE, TableResult, analyse_table
-from truant.demo.words import PARTS, learning_sentences, live_sentences, named_by, table_sentences
-from truant.documents import document
+from truant.demo import parts
+from truant.envelope import document
 from truant.files import locked, output_folder
+from truant.shown import Shown
 
-PAGE, PICTURE = "index.html", "picture.png"
-FILES = (TABLE, FOLLOWED, STORE, PAGE, PICTURE)
+if TYPE_CHECKING:
+    from truant.lab.result import Simulation
+    from truant.live.status import Status
 
-Say = Callable[[str], None]
+PAGE = "index.html"
+FILES = (parts.TABLE, parts.FOLLOWED, parts.STORE, PAGE)
 
 
 @dataclass(frozen=True, eq=False)
-class Demo:
+class Demo(Shown):
     """A finished demo."""
 
+    _views: ClassVar = {"document": "truant.demo.document:demo_document"}
+
     folder: Path
-    table: TableResult
-    learning: LearningResult
-    live: LiveResult
-    commands: tuple[tuple[str, str], ...]  # what each is for, and the command
+    table: parts.TableResult
+    simulation: Simulation
+    policies: list[parts.Played]
+    status: Status  # of the live experiment
+    commands: list[tuple[str, str]]  # what each is for, and the command
     seconds: float  # of the computations, without drawing the page
 
     @property
@@ -42,26 +44,54 @@ class Demo:
 
     def summary(self) -> dict[str, Any]:
         """The main figures, as plain values for JSON."""
-        return document(
-            "demo",
-            1,
-            {
-                "seed": SEED,
-                "files": [os.fspath(self.folder / name) for name in FILES],
-                "page": os.fspath(self.page),
-                "table": _table_summary(self.table),
-                "policies": [_policy_summary(self.learning, policy) for policy in (DROPS, LEARNS)],
-                "live": _live_summary(self.live),
-                "commands": [
-                    {"purpose": purpose.rstrip(":"), "command": command} for purpose, command in self.commands
-                ],
-                "seconds": round(self.seconds, 1),
-            },
+        table, status = self.table, self.status
+        dropped, zeros, mar, calls = (
+            table.ways[name].values for name in ("rows_dropped", "set_to_zero", "mar", "follow_up")
         )
+        counted = ("decisions", "pending", "observed")
+        fields = {
+            "seed": parts.SEED,
+            "files": [os.fspath(self.folder / name) for name in FILES],
+            "page": os.fspath(self.page),
+            "table": {
+                "mails": [
+                    {
+                        "mail": mail,
+                        "rows": int((table.customers.mail == number).sum()),
+                        "observed": int(table.customers.known[table.customers.mail == number].sum()),
+                        "true_mean": true,
+                        "rows_dropped": dropped[mail]._asdict(),
+                        "set_to_zero": zeros[mail].mean,
+                        "mar": mar[mail]._asdict(),
+                        "follow_up": calls[mail]._asdict(),
+                    }
+                    for number, (mail, true) in enumerate(table.true_means.items())
+                ],
+                "best": table.best,
+                "named": {name: way.named for name, way in table.ways.items()},
+                "follow_ups": parts.CALLS,
+                "verdicts": table.verdicts,
+            },
+            "policies": [asdict(played) for played in self.policies],
+            "live": {
+                "experiment": parts.NAME,
+                "store": os.fspath(self.folder / parts.STORE),
+                **{name: getattr(status, name) for name in counted},
+                "missing": status.settled - status.observed,
+                "late": status.late,
+                "shares": {arm.arm: arm.share for arm in status.arms},
+                "verdict": status.verdict,
+            },
+            "commands": [
+                {"purpose": what.rstrip(":"), "command": command} for what, command in self.commands
+            ],
+            "seconds": round(self.seconds, 1),
+        }
+        return document("demo", 1, fields)
 
 
-def run_demo(out: str | os.PathLike[str], *, say: Say, program: str = "truant") -> Demo:
-    """Run the three parts and write page and picture.
+def run_demo(out: str | os.PathLike[str], *, say: Callable[[str], None], program: str = "truant") -> Demo:
+    """Run the three parts and write the page.
 
     Parameters
     ----------
@@ -70,111 +100,29 @@ def run_demo(out: str | os.PathLike[str], *, say: Say, program: str = "truant") 
     program : how the command is called, in the commands to try next.
     """
     start = time.perf_counter()
-    require_extras()
     folder = output_folder(out, "demo", FILES)
     with locked(folder, "demo"):
-        table = _part(1, say, lambda: analyse_table(folder), table_sentences)
-        learning = _part(2, say, compare_policies, learning_sentences)
-        live = _part(3, say, lambda: run_experiment(folder), live_sentences)
+        say("1/3 A table with missing outcomes ...")
+        table = parts.analyse_table(folder)
+        say(f"2/3 Two policies, {parts.HORIZON:,} customers ...")
+        simulation, played = parts.compare_policies()
+        say("3/3 A live experiment on SQLite ...")
+        status = parts.run_experiment(folder)
         say("Drawing the page ...")
-        commands = next_commands(folder, program)
-        made = Demo(folder, table, learning, live, commands, time.perf_counter() - start)
-        _draw(made)
+        commands, seconds = next_commands(folder, program), time.perf_counter() - start
+        made = Demo(folder, table, simulation, played, status, commands, seconds)
+        made.report(made.page)
     return made
 
 
-def next_commands(folder: Path, program: str) -> tuple[tuple[str, str], ...]:
-    """Three commands that go on with the files of the demo."""
-    table, calls, report, store = (
-        shlex.quote(os.fspath(folder / name)) for name in (TABLE, "follow-up.csv", "analysis.html", STORE)
-    )
-    columns = "--arm mail --mediator opened --outcome spent"
-    return (
-        ("Analyse the table yourself:", f"{program} analyze {table} {columns} --html {report}"),
-        (
-            f"Draw {CALLS} customers to call:",
-            f"{program} plan {table} {columns} --id customer --budget {CALLS} --out {calls}",
-        ),
-        ("Look at the live experiment:", f"{program} status {NAME} --store {store}"),
-    )
-
-
-def _part(number: int, say: Say, run: Callable[[], Any], sentences: Callable[[Any], list[str]]) -> Any:
-    say(f"{number}/{len(PARTS)} {PARTS[number - 1]} ...")
-    result = run()
-    for sentence in sentences(result):
-        say(f"    {sentence}")
-    return result
-
-
-def _draw(made: Demo) -> None:
-    from truant.demo.page import demo_page
-    from truant.demo.picture import save_picture
-    from truant.report.document import write_page
-
-    about = f"Computed on this machine in {made.seconds:.0f} s, without drawing this page, with fixed seeds."
-    write_page(demo_page(made.table, made.learning, made.live, made.commands, about), made.page)
-    save_picture(made.table, made.learning, made.folder / PICTURE)
-
-
-def _table_summary(result: TableResult) -> dict[str, Any]:
-    mails = [
-        {
-            "mail": arm.arm,
-            "rows": arm.pulls,
-            "observed": arm.observed,
-            "true_mean": result.true_means[arm.arm],
-            "rows_dropped": None if arm.naive is None else asdict(arm.naive),
-            "set_to_zero": result.with_zeros[arm.arm],
-            "mar": _interval(arm.estimates["mar"]),
-            "follow_up": _interval(followed.estimates["follow-up"]),
-        }
-        for arm, followed in zip(result.by_mediator.arms, result.followed.arms, strict=True)
+def next_commands(folder: Path, program: str) -> list[tuple[str, str]]:
+    """Three commands that go on with the files of the demo, each with what it is for."""
+    names = (parts.TABLE, "follow-up.csv", "analysis.html", parts.STORE)
+    table, calls, report, store = (shlex.quote(os.fspath(folder / name)) for name in names)
+    columns = f"{table} --arm mail --mediator opened --outcome spent"
+    budget = f"--id customer --budget {parts.CALLS} --out {calls}"
+    return [
+        ("Analyse the table yourself:", f"{program} analyze {columns} --html {report}"),
+        (f"Draw {parts.CALLS} customers to call:", f"{program} plan {columns} {budget}"),
+        ("Look at the live experiment:", f"{program} status {parts.NAME} --store {store}"),
     ]
-    return {
-        "mails": mails,
-        "best": result.best,
-        "named": {
-            "rows_dropped": result.dropping_names,
-            "set_to_zero": result.zeros_name,
-            "mar": named_by(result.by_mediator),
-            "no_mediator": named_by(result.no_mediator),
-            "follow_up": named_by(result.followed),
-        },
-        "follow_ups": CALLS,
-        "verdicts": {
-            "mar": result.by_mediator.verdict_sentence,
-            "no_mediator": result.no_mediator.verdict_sentence,
-            "follow_up": result.followed.verdict_sentence,
-        },
-    }
-
-
-def _interval(estimate: Any) -> dict[str, float]:
-    return {name: getattr(estimate, name) for name in ("mean", "low", "high")}
-
-
-def _policy_summary(result: LearningResult, policy: str) -> dict[str, Any]:
-    return {
-        "policy": policy,
-        "horizon": result.simulation.horizon,
-        "runs": result.simulation.runs,
-        "regret_mean": result.lost(policy),
-        "second_half_share": result.late_share(policy),
-        "shares": result.shares(policy),
-    }
-
-
-def _live_summary(result: LiveResult) -> dict[str, Any]:
-    status = result.status
-    return {
-        "experiment": NAME,
-        "store": os.fspath(result.store),
-        "decisions": status.decisions,
-        "pending": status.pending,
-        "observed": status.observed,
-        "missing": status.settled - status.observed,
-        "late": status.late,
-        "shares": {arm.arm: arm.share for arm in status.arms},
-        "verdict": status.verdict,
-    }

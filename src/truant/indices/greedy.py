@@ -39,7 +39,12 @@ def probabilities(
 
 @dataclass(frozen=True)
 class EpsilonGreedy(Index):
-    """The best guess, except for a share epsilon of pulls spread over all arms."""
+    """The best guess, except for a share epsilon of pulls spread over all arms.
+
+    Parameters
+    ----------
+    epsilon : Share of the rounds in which an arm is drawn at random, all arms with equal probability.
+    """
 
     epsilon: float = 0.1
     choose = staticmethod(choose)

@@ -65,8 +65,8 @@ class Ucb(Index):
 
     Parameters
     ----------
-    level : "plain" (1), "cautious" (2), or a number.
-    horizon : "known", or "unknown": then T is a guess that is raised as rounds go by.
+    level : How wide the upper confidence bounds are: plain (1), cautious (2), or a number; it multiplies z squared.
+    horizon : Whether the horizon is known, or unknown: the horizon is then guessed from the rounds so far.
     """
 
     level: str | float = "plain"
@@ -113,7 +113,12 @@ class Ucb(Index):
 
 
 def cautious(horizon: str = "known") -> Ucb:
-    """Looks sqrt(2) times as far up as `ucb`."""
+    """Looks sqrt(2) times as far up as `ucb`.
+
+    Parameters
+    ----------
+    horizon : Whether the horizon is known, or unknown: the horizon is then guessed from the rounds so far.
+    """
     return Ucb("cautious", horizon)
 
 

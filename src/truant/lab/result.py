@@ -4,41 +4,39 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from truant.documents import document
-from truant.errors import InvalidValue
-from truant.extras import require
+from truant.errors import InvalidValue, quoted, require, visible
 from truant.files import TABLES, output_path
-from truant.lab.final_columns import final_columns
-from truant.play.regret import paired_difference, standard_deviation, summarize_regret
+from truant.play.run import paired_difference, standard_deviation, summarize_regret
 from truant.policies.follow_up_rules import FollowUps
 from truant.setting import LARGEST, FloatArray, IntArray, as_numbers, finite, switch, whole_number
+from truant.shown import Shown
 from truant.tables.arrow import make_table
-from truant.tables.rows import plain_rows
-from truant.tables.show import html_table, text_table
-from truant.tables.write import write_table
-from truant.text import quoted, visible
+from truant.tables.write import html_table, plain_rows, text_table, write_table
 from truant.worlds.world import EQUAL, losses
 
 if TYPE_CHECKING:  # slow to import, and not needed to simulate
     import altair as alt
     import pyarrow as pa
 
-    from truant.terminal.simulation import SimulationDisplay
+    from truant.documents.blocks import Document
 
 FIGURES = ("mean", "sd", "median", "p90")  # of regret and costs, in summaries
 MOST_PIXELS = 20_000  # of a chart's side
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class Simulation:
+class Simulation(Shown):
     """The finished runs of some policies in one world; all policies of a run faced the same instance.
 
     Parameters
@@ -61,6 +59,8 @@ class Simulation:
     low, high : (P, R, arms) ends of calibrated 95% intervals, NaN where there are none; None unless asked for.
     inputs : paths of the files that the world was read from, which `save` refuses to write; not saved.
     """
+
+    _views: ClassVar = {"document": "truant.documents.simulation:simulation_document"}
 
     world: str
     parameters: dict[str, Any]
@@ -322,25 +322,20 @@ class Simulation:
         heading = visible(f"Simulation of world {self.world}: {self._line()}")
         return f"{heading}\n{text_table(self._columns())}"
 
-    def __str__(self) -> str:
-        from rich.console import Console
+    def document(self) -> Document:
+        """Everything as blocks, which terminal and page render."""
+        rows, title = plain_rows(self._columns()), f"World {self.world}"
+        document: Document = self._view("document", rows, title, self._line())
+        return document
 
-        console = Console(width=200, no_color=True)
-        with console.capture() as captured:
-            console.print(self)
-        return captured.get().rstrip("\n")
+    def __str__(self) -> str:
+        return Shown.__str__(self).rstrip("\n")
 
     def _repr_html_(self) -> str:
         import html
 
         heading = html.escape(f"World {self.world}: {self._line()}")
         return f"<p>{heading}</p>{html_table(self._columns())}"
-
-    def __rich__(self) -> SimulationDisplay:
-        from truant.terminal.simulation import SimulationDisplay
-
-        rows = plain_rows(self._columns())
-        return SimulationDisplay(rows, title=f"World {self.world}", subtitle=self._line())
 
 
 def circumstances(delay: int, minimize: bool) -> list[str]:
@@ -372,3 +367,29 @@ def _as_json(value: Any) -> Any:
 
 def _words(value: Any) -> str:
     return "–".join(f"{v}" for v in value) if isinstance(value, list) else f"{value}"
+
+
+def final_columns(simulation: Simulation) -> dict[str, Any]:
+    """A row for each policy and run; columns that have one number for each arm end in the arm's number, from 0."""
+    policies, runs = len(simulation.policies), simulation.runs
+    columns: dict[str, Any] = {
+        "policy": np.repeat(simulation.policies, runs),
+        "run": np.tile(np.arange(runs), policies),
+        "regret": simulation.final.ravel(),
+    }
+    if simulation.follow_ups is not None:
+        columns["follow_ups"] = simulation.follow_ups[:, :, -1].ravel()
+    means = np.broadcast_to(simulation.means, simulation.pulls.shape)
+    per_arm = {"pulls": simulation.pulls, "estimate": simulation.estimates, "mean": means}
+    if simulation.low is not None and simulation.high is not None:
+        per_arm |= {"low": simulation.low, "high": simulation.high}
+    for name, values in per_arm.items():
+        for arm in range(values.shape[2]):
+            columns[f"{name}_{arm}"] = values[:, :, arm].ravel()
+    return columns
+
+
+def versions() -> dict[str, str]:
+    """Of truant, Python and the packages that compute."""
+    names = ("truant", "numpy", "numba", "pyarrow")
+    return {"python": platform.python_version()} | {name: version(name) for name in names}

@@ -2,92 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from truant.analysis.run_intervals import run_intervals
-from truant.defaults import HORIZON, RUNS
-from truant.errors import InvalidValue
+from truant.collection.by_policy import run_intervals
+from truant.documents.progress import progress_bar
+from truant.errors import InvalidValue, quoted
 from truant.files import named_files
+from truant.lab.question import SimulationQuestion
 from truant.lab.result import Simulation
-from truant.play.run import Plan, RunResult, checkpoints, cores, play, rounds_late
+from truant.play.run import Plan, RunResult, Watch, checkpoints, cores, play, rounds_late
 from truant.policies import Policy, named
 from truant.policies.follow_up_rules import FollowUps, terms_of
+from truant.questions import asked
 from truant.setting import FloatArray, IntArray, switch, whole_number
 from truant.spec import Spec
 from truant.tables.request import is_list
-from truant.terminal.progress import progress_bar
-from truant.text import quoted
 from truant.worlds import World
 
 
-def simulate(
-    world: World | Spec | str,
-    policies: Sequence[Policy | Spec | str] | Policy | Spec | str,
-    *,
-    horizon: int = HORIZON,
-    runs: int = RUNS,
-    seed: int = 0,
-    threads: int | None = None,
-    parameters: dict[str, Any] | None = None,
-    delay: int = 0,
-    minimize: bool = False,
-    follow_up_cost: float | None = None,
-    follow_up_success: float = 1.0,
-    estimates: bool = True,
-    intervals: bool = False,
-    progress: bool | Callable[[float], None] | None = None,
-) -> Simulation:
+@asked(SimulationQuestion)
+def simulate(question: SimulationQuestion) -> Simulation:
     """Run policies in a world and note their regret.
 
     Parameters
     ----------
-    world : a name (a new instance for each run; parameters as in "mar:gamma=0.5,1.0"), or one world.
-    policies : names such as "mar-ucb" or "mar-ucb:level=cautious", or Policy objects.
-    horizon : rounds T of each run.
-    runs : number of runs; all policies of a run face the same instance.
-    seed : the same seed gives the same numbers, whatever the number of threads.
-    threads : how many runs at a time; all cores unless given.
-    parameters : of a named world.
-    delay : rounds after which an outcome enters the counts; 0: before the next choice.
-    minimize : less is better: the best arm has the lowest mean. False: as the world says.
-    follow_up_cost : what following up a missing outcome costs, in units of the outcome, for policies that do; None: it
-        cannot be done.
-    follow_up_success : the probability that a follow-up brings the outcome, whatever that is.
-    estimates : compute each policy's final estimates of the means, which takes time under `mnar` and its kin;
-        False: they are NaN.
-    intervals : compute 95% intervals of the means, calibrated by replaying each run 200 times, which takes as long as
-        that; NaN for oracles.
-    progress : show a progress bar; by default if standard error is a terminal. Or a function, which is told
-        the share that is done, now and then.
+    {fields}
 
     Returns
     -------
     The finished runs; an interrupt (Ctrl-C) keeps those that were complete.
     """
-    follow_up = terms_of(follow_up_cost, follow_up_success)
-    given = {} if parameters is None else parameters
-    plan = plan_of(world, policies, horizon, seed, given, delay, minimize, follow_up)
-    runs = whole_number("runs", runs, at_least=1)
-    threads = whole_number("threads", cores() if threads is None else threads, at_least=1)
+    follow_up = terms_of(question.follow_up_cost, question.follow_up_success)
+    plan = plan_of(
+        question.world,
+        question.policies,
+        question.horizon,
+        question.seed,
+        {} if question.parameters is None else question.parameters,
+        question.delay,
+        question.minimize,
+        follow_up,
+    )
+    runs = whole_number("runs", question.runs, at_least=1)
+    threads = whole_number("threads", cores() if question.threads is None else question.threads, at_least=1)
+    progress = question.progress
     # and refuse what cannot be, before the clock starts
     with _compiling(False if callable(progress) else progress):
         for policy in plan.policies:
-            first = plan.instance(0)
+            once = np.array([1])
             play(
                 policy,
-                first,
+                plan.instance(0),
                 plan.generator(0),
                 plan.horizon,
-                np.array([1]),
+                once,
                 delay=plan.delay,
                 follow_ups=plan.follow_ups,
             )
-    wanted = Wanted(switch("estimates", estimates), switch("intervals", intervals))
+    wanted = Wanted(switch("estimates", question.estimates), switch("intervals", question.intervals))
     results = _play_all(plan, runs, threads, wanted, progress)
     finished = [run for run in results if run]
     if not finished:
@@ -106,7 +83,7 @@ def simulate(
         estimates=_gather(finished, _estimates),
         means=np.stack([run[0].means for run in finished]),
         nanoseconds=_gather(finished, lambda result: np.array(result.nanoseconds)),
-        **_interval_ends(finished, intervals),
+        **_interval_ends(finished, wanted.intervals),
         follow_up=plan.follow_ups,
         follow_ups=None if plan.follow_ups is None else _gather(finished, _follow_ups),
         inputs=_inputs(plan.world),
@@ -118,7 +95,7 @@ def plan_of(
     policies: Sequence[Policy | Spec | str] | Policy | Spec | str,
     horizon: int,
     seed: int,
-    parameters: dict[str, Any],
+    parameters: Mapping[str, Any],
     delay: int = 0,
     minimize: bool = False,
     follow_up: FollowUps | None = None,
@@ -175,7 +152,8 @@ def _run_one(
     """One run of one policy; the counts are dropped, as those of many runs would fill the memory."""
     policy, world = plan.policies[number], plan.instance(run)
     rng = plan.generator(run)
-    ended = play(policy, world, rng, plan.horizon, plan.rounds, progress, stop, plan.delay, plan.follow_ups)
+    watch = Watch(progress, stop)
+    ended = play(policy, world, rng, plan.horizon, plan.rounds, watch, plan.delay, plan.follow_ups)
     if wanted.intervals and ended.finished and ended.counts is not None:
         seed = plan.seed + 1 + run
         ends = run_intervals(

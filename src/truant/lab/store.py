@@ -13,12 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from truant.documents import METADATA, own_fields, parquet_metadata
-from truant.errors import InvalidValue
+from truant.errors import InvalidValue, quoted
 from truant.files import written_whole
 from truant.lab.result import Simulation
 from truant.policies.follow_up_rules import FollowUps
 from truant.setting import FloatArray, IntArray, switch, whole_number
-from truant.text import quoted
 
 KIND, SCHEMA = "simulation-runs", 1  # of the document in the metadata
 _SHARED = ("world", "parameters", "horizon", "delay", "minimize", "seed", "policies")

@@ -9,19 +9,17 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from truant.defaults import HORIZON, LEVEL
 from truant.durations import SECOND, duration_text
-from truant.errors import InvalidValue, unknown
-from truant.text import named, quoted
+from truant.errors import HORIZON, LEVEL, InvalidValue, named, quoted, unknown
 
 if TYPE_CHECKING:
     from truant.setting import Setting
 
 AT_CLOSE, ON_ARRIVAL = "at_close", "on_arrival"
 SETTLING = (AT_CLOSE, ON_ARRIVAL)
-USUAL_INDEX = "ucb"  # its shares cost least while outcomes are late: docs/validation.md, live-default
+USUAL_INDEX = "ucb"  # its shares cost least while outcomes are late: docs/validation-live.md
 LONGEST_NAME = 200
 LONGEST_NOTE = 2000
 PARTS = 10_000  # of a window: how often allocations are made at most
@@ -147,7 +145,7 @@ class Configuration:
         """A configuration as it was kept; fields that this version does not know are left out."""
         known = {field.name for field in dataclasses.fields(cls)}
         found: dict[str, Any] = {
-            name: _as_tuple(value) if isinstance(value, list) else value
+            name: tuple(value) if isinstance(value, list) else value
             for name, value in json.loads(text).items()
             if name in known
         }
@@ -161,10 +159,6 @@ class Configuration:
 def _plain(configuration: Configuration) -> dict[str, Any]:
     found = dataclasses.asdict(configuration)
     return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
-
-
-def _as_tuple(values: list[Any]) -> tuple[Any, ...]:
-    return tuple(values)
 
 
 def plain_number(name: str, value: object) -> float:
@@ -218,11 +212,25 @@ def list_of(what: str, values: object) -> list[Any]:
     return list(values)
 
 
-def note_of(name: str, value: object) -> str | None:
-    """Who did something, or why: a text or None; or raises InvalidValue."""
-    if value is None or (isinstance(value, str) and len(value) <= LONGEST_NOTE and is_storable(value)):
-        return value
-    raise InvalidValue(f"{name} must be a text of at most {LONGEST_NOTE:,} characters, got {quoted(value)}.")
+class Note(NamedTuple):
+    """Who did something, and why."""
+
+    actor: str | None = None
+    why: str | None = None
+
+    @classmethod
+    def of(cls, actor: object, why: object = None) -> Note:
+        """What was said, if both are texts or None; or raises InvalidValue."""
+        for name, value in (("actor", actor), ("why", why)):
+            text = isinstance(value, str) and len(value) <= LONGEST_NOTE and is_storable(value)
+            if value is not None and not text:
+                raise InvalidValue(
+                    f"{name} must be a text of at most {LONGEST_NOTE:,} characters, got {quoted(value)}."
+                )
+        return cls(actor, why)  # type: ignore[arg-type]
+
+
+NO_NOTE = Note()
 
 
 def class_names(cuts: Sequence[float]) -> tuple[str, ...]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from truant.errors import AlreadyTold, Conflict, Gone, InvalidValue, UnknownName
+from truant.errors import AlreadyTold, Conflict, Gone, InvalidValue, UnknownName, quoted
 from truant.live.times import as_datetime, shown
-from truant.text import quoted
 
 TO_CHANGE = "Use experiment.correct to change it."
 PENDING, OBSERVED, MISSING = "pending", "observed", "missing"

@@ -1,31 +1,111 @@
-"""The decisions of an experiment: ask which arm to use, tell what came of it."""
+"""The decisions of an experiment: ask which arm to use, tell what came of it, close windows when it is time."""
 
 from __future__ import annotations
 
 import operator
+import os
 import random
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from truant.errors import Gone, InvalidValue, TruantError, Unavailable
-from truant.live.asking import State, ask_in, ask_one, hashed
-from truant.live.configuration import Configuration, list_of, note_of
-from truant.live.decision import NOT_GIVEN, Decision, Told, decision_of
-from truant.live.settler import Settler
-from truant.live.store import Store, Transaction, decision_statements
-from truant.live.telling import (
+from truant.errors import Gone, InvalidValue, TruantError, Unavailable, quoted
+from truant.live.ask_tell import (
     Prepared,
+    State,
+    ask_in,
+    ask_one,
     correct_one,
     forget_key,
+    hashed,
     place_of,
     prepared,
     prepared_from,
     tell_one,
     withdraw_one,
 )
+from truant.live.configuration import Configuration, Note, list_of
+from truant.live.decision import NOT_GIVEN, Decision, Told, decision_of
+from truant.live.store import Store, Transaction, decision_statements, statements
 from truant.live.times import Clock
-from truant.text import quoted
+
+if TYPE_CHECKING:
+    from truant.live.counting import Cells
+
+
+class Settler:
+    """Closes windows and makes allocations for one experiment in this process.
+
+    What it remembers is only to save work: the counts are those of the store.
+    """
+
+    def __init__(self, by_itself: bool = True) -> None:
+        self._by_itself = by_itself  # in asks and tells
+        self._process = os.getpid()
+        self._last = self._next = 0  # when it last looked, and when to look again
+        self._lock = threading.Lock()
+        self._cells: Cells = {}
+        self._version = -1
+
+    def settle_if_due(self, experiment: Decisions, force: bool = False) -> None:
+        """Settle what is due, looking at most once in an interval; a thread that does it already is not waited for."""
+        now = experiment.now()
+        early = self._last <= now < self._next  # a clock that jumped back does not stop it
+        if not force and (early or not self._by_itself):
+            return
+        if not self._free().acquire(blocking=force):
+            return
+        try:
+            self._last, self._next = now, now + experiment.state.configuration.interval
+            if self._is_due(experiment, now):
+                self._settle(experiment, now, wait=force)
+        finally:
+            self._lock.release()
+
+    def settle(self, experiment: Decisions, now: int) -> int:
+        """Settle everything that was due by then; gives the number of decisions."""
+        with self._free():
+            return self._settle(experiment, now, wait=True)
+
+    def _free(self) -> threading.Lock:
+        if self._process != os.getpid():  # forked: a thread of the parent may have held the lock
+            self._process, self._lock = os.getpid(), threading.Lock()
+        return self._lock
+
+    def _is_due(self, experiment: Decisions, now: int) -> bool:
+        """Whether there is something to settle or to allocate."""
+        number = experiment.number
+
+        def query(transaction: Transaction) -> tuple[int | None, bool]:
+            due = decision_statements.first_due(transaction, number)
+            other = decision_statements.unsettled_answers(transaction, number) or statements.stale_days(
+                transaction, number
+            )
+            return due, bool(other)
+
+        state: State = experiment.refresh()
+        due, other = experiment.store.read(query)
+        now = max(now, state.head.clock)
+        allocation = state.allocation
+        behind = allocation.counts_version < state.head.counts_version
+        over = allocation.until is not None and now >= allocation.until
+        counts_pending = allocation.pending is not None
+        return (due is not None and due <= now) or other or behind or over or counts_pending
+
+    def _settle(self, experiment: Decisions, now: int, wait: bool) -> int:
+        from truant.live.settle import allocate_if_due, close_batch
+
+        store, number, settled = experiment.store, experiment.number, 0
+        more = True
+        while more:
+            closed = close_batch(store, number, now, wait)
+            settled, more = settled + closed.decisions, closed.more
+        self._cells, self._version, made = allocate_if_due(store, number, now, self._cells, self._version)
+        if made or settled:
+            experiment.refresh()
+        return settled
+
 
 MOST_ASKED = 100_000  # decisions of one call
 MOST_TOLD = 5_000  # tells of one transaction
@@ -61,7 +141,7 @@ class Decisions:
         self._store, self._state, self._secret = store, state, secret
         self._clock, self._random = clock, rng
         self._settler = Settler(settles)
-        self.cached: dict[Any, Any] = {}  # the last analysis, by version of the counts
+        self.cached: dict[Any, Any] = {}  # the last analyses, by version of the counts and revision
 
     @property
     def name(self) -> str:
@@ -180,7 +260,8 @@ class Decisions:
                     raise InvalidValue(
                         f"A tell must be a mapping such as {{'id': ..., 'outcome': 1}}, got {quoted(values)}."
                     )
-                found.append(self._prepared(values))
+                place = place_of(values.get("id"), values.get("key"), self.hashed_key)
+                found.append(prepared_from(self._state.configuration, place, values))
             except TruantError as error:
                 found.append(error)
 
@@ -190,14 +271,11 @@ class Decisions:
         verdicts: dict[int, Told | TruantError] = {}
         for start in range(0, len(order), MOST_TOLD):
             some = order[start : start + MOST_TOLD]
-            verdicts |= self._store.write(lambda transaction: self._verdicts(transaction, found, some))  # noqa: B023
+            verdicts |= self._store.write(
+                lambda transaction: {i: self._verdict(transaction, found[i]) for i in some}  # noqa: B023
+            )
         self._settler.settle_if_due(self)
         return [verdicts[i] for i in range(len(found))]
-
-    def _verdicts(
-        self, transaction: Transaction, tells: Sequence[Prepared | TruantError], which: Sequence[int]
-    ) -> dict[int, Told | TruantError]:
-        return {i: self._verdict(transaction, tells[i]) for i in which}
 
     def _verdict(self, transaction: Transaction, tell: Prepared | TruantError) -> Told | TruantError:
         if isinstance(tell, TruantError):
@@ -209,10 +287,6 @@ class Decisions:
 
     def _tell_in(self, transaction: Transaction, tell: Prepared) -> Told:
         return tell_one(self._store, transaction, self.number, self._state.configuration, tell, self._clock())
-
-    def _prepared(self, values: Mapping[str, Any]) -> Prepared:
-        place = place_of(values.get("id"), values.get("key"), self.hashed_key)
-        return prepared_from(self._state.configuration, place, values)
 
     def correct(
         self,
@@ -229,9 +303,10 @@ class Decisions:
         """Replace what was told of a decision, also of one that is counted already; an event keeps the old values."""
         place = place_of(id, key, self.hashed_key)
         change = prepared(self._state.configuration, place, mediator, outcome, at, followed_up)
+        note = Note.of(actor, why)
         self._store.write(
             lambda transaction: correct_one(
-                self._store, transaction, self.number, change, self._clock(), actor, why
+                self._store, transaction, self.number, change, self._clock(), note
             )
         )
 
@@ -245,19 +320,19 @@ class Decisions:
     ) -> None:
         """Take a decision out, as when a patient withdraws consent: its outcome is removed and counts as missing."""
         place = place_of(id, key, self.hashed_key)
-        actor, why = note_of("actor", actor), note_of("why", why)
+        note = Note.of(actor, why)
         self._store.write(
             lambda transaction: withdraw_one(
-                self._store, transaction, self.number, place, self._clock(), actor, why
+                self._store, transaction, self.number, place, self._clock(), note
             )
         )
 
     def forget(self, key: str, *, actor: str | None = None, why: str | None = None) -> bool:
         """Remove a key; its decision stays, and nobody can tell whose it was. False if no decision has the key."""
         own = self.hashed_key(key)
-        actor, why = note_of("actor", actor), note_of("why", why)
+        note = Note.of(actor, why)
         found = self._store.write(
-            lambda transaction: forget_key(transaction, self.number, own, self._clock(), actor, why)
+            lambda transaction: forget_key(transaction, self.number, own, self._clock(), note)
         )
         return bool(found)
 

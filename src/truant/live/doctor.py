@@ -11,10 +11,9 @@ import numpy as np
 
 from truant.counts import Counts
 from truant.live import counting
-from truant.live.allocation import probabilities
 from truant.live.configuration import Configuration
 from truant.live.decision import MISSING, OBSERVED, PENDING, Row
-from truant.live.settle import configuration_of
+from truant.live.settle import configuration_of, probabilities
 from truant.live.store import Transaction, decision_statements, statements
 from truant.live.store.statements import AllocationRow, Head
 from truant.setting import whole_number

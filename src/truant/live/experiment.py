@@ -7,17 +7,26 @@ import random
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from truant.errors import Conflict, InvalidValue, unknown
-from truant.live.asking import State
-from truant.live.configuration import Configuration, name_of, note_of
+from truant.errors import Conflict, InvalidValue, label, named, quoted, unknown
+from truant.live.ask_tell import State
+from truant.live.configuration import Configuration, Note, name_of
 from truant.live.decisions import Decisions
+from truant.live.question import (
+    CHANGEABLE,
+    ChangeableSettings,
+    ExperimentQuestion,
+    ExperimentSettings,
+    changed,
+    with_arm,
+    without_arm,
+)
 from truant.live.store import Store, Transaction, statements
 from truant.live.store.opening import closed_on_error, open_store
 from truant.live.store.statements import ENDED, PAUSED, RUNNING
 from truant.live.times import Clock, as_datetime, in_words, moment, system_clock
-from truant.text import label, named, quoted
+from truant.questions import keywords, options
 
 if TYPE_CHECKING:
     from truant.live.doctor import Diagnosis
@@ -36,6 +45,7 @@ class Experiment(Decisions):
     """
 
     @classmethod
+    @keywords(ExperimentQuestion, leaving=["arms"])
     def create(
         cls,
         name: str,
@@ -46,9 +56,11 @@ class Experiment(Decisions):
         why: str | None = None,
         clock: Clock = system_clock,
         seed: int | None = None,
-        **settings: Any,
+        **settings: Unpack[ExperimentSettings],
     ) -> Self:
         """Create an experiment; raises NotIdentified if the assumption cannot be used with its outcomes and mediator.
+
+        Of the settings, `window`, `assume` (or `policy`) and one of `range` and `levels` are needed.
 
         Parameters
         ----------
@@ -59,33 +71,10 @@ class Experiment(Decisions):
         actor, why : who creates it and why, for its list of events.
         clock : a function that gives the time in microseconds since 1970; for tests and rehearsals.
         seed : makes draws reproducible, for tests and rehearsals; by default they come from the operating system.
-        **settings : see below; `window`, `assume` (or `policy`) and one of `range` and `levels` are needed.
 
         Other Parameters
         ----------------
-        window : how long to wait for an outcome, such as "7d".
-        assume : why outcomes go missing, such as "mar"; see `truant assumptions`.
-        policy : how arms are chosen, such as "mar-ucb"; `assume` with ucb unless given.
-        range : the lowest and the highest possible outcome.
-        levels : all values that an outcome can have.
-        absent : the outcome of a decision of which none was told in its window, such as 0 for no purchase.
-        minimize : lower outcomes are better.
-        mediator_levels : what can be seen before the outcome, such as ["closed", "opened", "clicked"].
-        mediator_cuts : points at which a mediator that is a number is cut into classes.
-        mediator_absent : the level of a decision whose mediator was not told in its window, such as "closed".
-        horizon : number of decisions expected in all; when it is passed, it is doubled.
-        grace : how long after its window a decision waits for tells that are on their way, such as "1d".
-        settle : "at_close" counts a decision when its window is over; "on_arrival" as soon as its outcome is told,
-            which is biased if how long an outcome takes depends on what it is.
-        minimum_share : least probability of an arm.
-        warm_up : how long decisions are drawn from the fixed split first, such as "14d".
-        holdout : share of decisions that are drawn from the fixed split for ever and not learned from.
-        split : the fixed split, a share for each arm; equal shares unless given.
-        control : the arm that others are compared with.
-        fallback : the arm to use when the store cannot be reached, or the experiment is paused or has ended.
-        level, tolerance : of reports, as in `truant.analyze`.
-        stop_loss, stop_level : the experiment may stop when the expected loss of its best arm is at most this, or the
-            probability that it is the best at least that; `status` says when.
+        {fields}
 
         Examples
         --------
@@ -96,18 +85,15 @@ class Experiment(Decisions):
         >>> experiment.tell(decision.id, outcome=1).verdict
         'accepted'
         """
-        from truant.live.allocation import compile_policy, first_allocation
-        from truant.live.checked import configure
+        from truant.live.settle import compile_policy, first_allocation
 
         _check_name(name)
-        actor, why = note_of("actor", actor), note_of("why", why)
-        known = _settings_of(configure)
+        note = Note.of(actor, why)
+        known = [setting for setting in options(ExperimentQuestion) if setting != "arms"]
         for setting in settings:
             if setting not in known:
                 raise unknown("setting of an experiment:", setting, known)
-        if "window" not in settings:
-            raise InvalidValue("Say how long to wait for an outcome with window, such as window='7d'.")
-        configuration = configure(arms=arms, **settings)
+        configuration = ExperimentQuestion(arms=arms, **settings).configuration()
         compile_policy(configuration)
         place, now = open_store(store), clock()
         row = first_allocation(configuration, now)
@@ -118,9 +104,9 @@ class Experiment(Decisions):
                     f"Open it with truant.Experiment.open({name!r}, store=...), or choose another name."
                 )
             number = statements.insert_experiment(transaction, name, now)
-            statements.insert_revision(transaction, number, 1, now, configuration.as_json(), actor, why)
+            statements.insert_revision(transaction, number, 1, now, configuration.as_json(), note)
             statements.insert_event(
-                transaction, number, "created", now, actor=actor, why=why, body=configuration.summary()
+                transaction, number, "created", now, note=note, body=configuration.summary()
             )
             statements.insert_allocation(transaction, number, row)
             return State.read(transaction, number)
@@ -241,40 +227,35 @@ class Experiment(Decisions):
         from truant.live.follow_up import pick
 
         self._settler.settle_if_due(self, force=True)
-        return pick(self, n, budget, note_of("actor", actor))
+        return pick(self, n, budget, Note.of(actor))
 
     # Changes
 
     def pause(self, *, actor: str | None = None, why: str | None = None) -> None:
         """Make no new decisions until `resume`; keys keep their decisions, and outcomes are still taken."""
-        self._set_status(PAUSED, "paused", actor, why)
+        self._set_status(PAUSED, "paused", Note.of(actor, why))
 
     def resume(self, *, actor: str | None = None, why: str | None = None) -> None:
         """Make decisions again."""
-        self._set_status(RUNNING, "resumed", actor, why)
+        self._set_status(RUNNING, "resumed", Note.of(actor, why))
 
     def end(self, *, actor: str | None = None, why: str | None = None) -> None:
         """Make no new decisions ever; outcomes of pending ones are still taken and counted."""
-        self._set_status(ENDED, "ended", actor, why)
+        self._set_status(ENDED, "ended", Note.of(actor, why))
 
-    def _set_status(self, status: str, kind: str, actor: str | None, why: str | None) -> None:
-        from truant.live.administration import set_status
+    def _set_status(self, status: str, kind: str, note: Note) -> None:
+        from truant.live.settle import set_status
 
-        actor, why = note_of("actor", actor), note_of("why", why)
-        set_status(self._store, self.number, status, kind, self._clock(), actor, why)
+        set_status(self._store, self.number, status, kind, self._clock(), note)
         self.refresh()
 
     def add_arm(self, arm: str, *, actor: str | None = None, why: str | None = None) -> None:
         """Add an arm; it has an equal share until its first decisions are counted."""
-        from truant.live.changes import with_arm
-
-        self._revise("arm_added", lambda before: with_arm(before, arm), actor, why)
+        self._revise("arm_added", lambda before: with_arm(before, arm), Note.of(actor, why))
 
     def retire_arm(self, arm: str, *, actor: str | None = None, why: str | None = None) -> None:
         """Stop choosing an arm; its decisions and counts stay."""
-        from truant.live.changes import without_arm
-
-        self._revise("arm_retired", lambda before: without_arm(before, arm), actor, why)
+        self._revise("arm_retired", lambda before: without_arm(before, arm), Note.of(actor, why))
 
     def change(
         self,
@@ -282,7 +263,7 @@ class Experiment(Decisions):
         actor: str | None = None,
         why: str | None = None,
         revision: int | None = None,
-        **settings: Any,
+        **settings: Unpack[ChangeableSettings],
     ) -> None:
         """Change settings of `create` for decisions from now on; this makes a new revision.
 
@@ -290,25 +271,20 @@ class Experiment(Decisions):
         ----------
         actor, why : who changes it and why.
         revision : the revision that the change is meant for; refused if somebody else has changed it since.
-        **settings : any of policy, assume, window, grace, horizon, minimum_share, holdout, split, control, fallback,
-            level, tolerance, stop_loss and stop_level. Arms, mediator and outcome stay as they are.
+        **settings : any of {changeable}. Arms, mediator and outcome stay as they are.
         """
-        from truant.live.changes import changed
-
-        self._revise("changed", lambda before: changed(before, settings), actor, why, revision)
+        self._revise("changed", lambda before: changed(before, settings), Note.of(actor, why), revision)
 
     def _revise(
         self,
         kind: str,
         change: Callable[[Configuration], Configuration],
-        actor: str | None,
-        why: str | None,
+        note: Note,
         expected: int | None = None,
     ) -> None:
-        from truant.live.administration import revise
+        from truant.live.settle import revise
 
-        actor, why = note_of("actor", actor), note_of("why", why)
-        revise(self._store, self.number, kind, change, self._clock(), actor, why, expected)
+        revise(self._store, self.number, kind, change, self._clock(), note, expected)
         self.refresh()
 
     # Files
@@ -325,7 +301,7 @@ class Experiment(Decisions):
         """Add past decisions from a .csv or .parquet file as `export` writes them; returns the number added."""
         from truant.live.exchange import import_rows
 
-        return import_rows(self, data, note_of("actor", actor), note_of("why", why))
+        return import_rows(self, data, Note.of(actor, why))
 
     def doctor(self, *, allocations: int | None = 20) -> Diagnosis:
         """Recount everything from the decisions, and compare with the stored counts.
@@ -344,6 +320,9 @@ class Experiment(Decisions):
         more = len(configuration.arms) - len(shown)
         arms = ", ".join([*shown, *([f"and {more:,} more"] if more else [])])
         return f"<Experiment {named(head.name)}: {head.status}, {configuration.policy}, arms {arms}>"
+
+
+Experiment.change.__doc__ = str(Experiment.change.__doc__).replace("{changeable}", ", ".join(CHANGEABLE))
 
 
 def experiments(store: Where = None) -> list[dict[str, Any]]:
@@ -374,9 +353,3 @@ def _check_name(name: object) -> None:
 def _generator(seed: int | None) -> random.Random:
     """Draws from the operating system, which forked processes do not share; or reproducible ones."""
     return random.SystemRandom() if seed is None else random.Random(seed)
-
-
-def _settings_of(configure: Callable[..., Any]) -> list[str]:
-    import inspect
-
-    return [name for name in inspect.signature(configure).parameters if name != "arms"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,23 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truant.analysis import Labels
-from truant.analysis.follow_up_picks import FollowUpPicks, pick_follow_ups
 from truant.documents import document
-from truant.errors import InvalidValue
+from truant.errors import InvalidValue, counted, named
 from truant.files import TABLES, output_path
+from truant.follow_up.plan import FollowUpPicks, pick_follow_ups
 from truant.live import counting
 from truant.live.exchange import mediator_name
 from truant.live.settle import configuration_of
 from truant.live.store import Transaction, decision_statements, statements
 from truant.live.times import shown
 from truant.setting import whole_number
-from truant.text import counted, named
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from truant.live.configuration import Configuration
-    from truant.live.decision import Row
+    from truant.live.configuration import Configuration, Note
     from truant.live.experiment import Experiment
 
 
@@ -86,7 +84,7 @@ class FollowUpList:
         return write_table(self._columns(), output_path(path, TABLES), "follow-up-rows")
 
 
-def pick(experiment: Experiment, n: int | None, budget: int | None, actor: str | None = None) -> FollowUpList:
+def pick(experiment: Experiment, n: int | None, budget: int | None, note: Note) -> FollowUpList:
     """Pick decisions that closed as missing and were never picked, where an answer is worth most."""
     if n is None and budget is None:
         raise InvalidValue("Say how many to pick with n, or how many in all with budget.")
@@ -94,20 +92,22 @@ def pick(experiment: Experiment, n: int | None, budget: int | None, actor: str |
     most = None if budget is None else whole_number("budget", budget, at_least=1)
 
     def operation(transaction: Transaction) -> FollowUpList:
-        return _picked(experiment, transaction, wanted, most, actor)
+        return _picked(experiment, transaction, wanted, most, note)
 
     return experiment.store.write(operation)
 
 
 def _picked(
-    experiment: Experiment, transaction: Transaction, n: int | None, budget: int | None, actor: str | None
+    experiment: Experiment, transaction: Transaction, n: int | None, budget: int | None, note: Note
 ) -> FollowUpList:
     store = experiment.store
     head = statements.head_of(transaction, experiment.number, store.for_update)
     configuration = configuration_of(transaction, head)
     left = _left(n, budget, decision_statements.follow_up_numbers(transaction, head.id)["picked"])
-    cells = decision_statements.missing_by_cell(transaction, head.id)
-    available = _available(cells, configuration)
+    available = np.zeros((len(configuration.arms), configuration.mediators + 1), np.int64)
+    for arm, mediator, count in decision_statements.missing_by_cell(transaction, head.id):
+        level = configuration.mediators if mediator is None else mediator
+        available[arm, level if configuration.mediator_levels else 0] += count
     counts = counting.total_counts(statements.day_cells(transaction, head.id), configuration)
     # a decision whose correction is not counted yet may be missing here and not there
     available = np.minimum(
@@ -119,7 +119,7 @@ def _picked(
     rows = _chosen(experiment, transaction, head.id, picks, configuration, now)
     if rows:
         body = {"decisions": len(rows), "available": int(available.sum())}
-        statements.insert_event(transaction, head.id, "listed", now, actor=actor, body=body)
+        statements.insert_event(transaction, head.id, "listed", now, note=note, body=body)
     notes = [] if picks.remark is None else [picks.remark]
     if left == 0:
         notes.append("The budget is used up.")
@@ -134,19 +134,6 @@ def _left(n: int | None, budget: int | None, picked: int) -> int:
         return n
     left = max(budget - picked, 0)
     return left if n is None else min(n, left)
-
-
-def _available(cells: Sequence[tuple[int, int | None, int]], configuration: Configuration) -> Any:
-    available = np.zeros((len(configuration.arms), configuration.mediators + 1), np.int64)
-    for arm, mediator, count in cells:
-        available[arm, _level(mediator, configuration)] += count
-    return available
-
-
-def _level(mediator: int | None, configuration: Configuration) -> int:
-    if not configuration.mediator_levels:
-        return 0
-    return configuration.mediators if mediator is None else mediator
 
 
 def _chosen(
@@ -168,16 +155,14 @@ def _chosen(
         for row in experiment.rng.sample(rows, wanted):
             changes = {"listed_at": now, "pick_probability": probability}
             decision_statements.update_decision(transaction, row.number, changes)
-            found.append(_follow_up(row, configuration, probability))
+            found.append(
+                FollowUp(
+                    id=row.id,
+                    arm=configuration.arms[row.arm],
+                    mediator=mediator_name(row.mediator, configuration),
+                    asked=shown(row.asked),
+                    pick_probability=probability,
+                    late_outcome=row.late_outcome,
+                )
+            )
     return found
-
-
-def _follow_up(row: Row, configuration: Configuration, probability: float) -> FollowUp:
-    return FollowUp(
-        row.id,
-        configuration.arms[row.arm],
-        mediator_name(row.mediator, configuration),
-        shown(row.asked),
-        probability,
-        row.late_outcome,
-    )

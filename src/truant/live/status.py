@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
-
-from rich.console import Console, ConsoleOptions, RenderResult
+from typing import Any, ClassVar
 
 from truant.analysis import Analysis
-from truant.analysis.late_arrivals import LateTest
-from truant.analysis.share_test import ShareTest
-from truant.analysis.words import verdict_sentence
 from truant.documents import document
+from truant.documents.lists import pending_text
+from truant.documents.status import status_sentences, waiting_sentence
+from truant.documents.verdict import verdict_sentence
+from truant.errors import counted, named
+from truant.evidence.live_tests import LateTest, ShareTest
 from truant.live.course import AllocationPoint
-from truant.live.status_words import status_sentences, waiting_sentence
-from truant.live.times import in_minutes, moment
-from truant.terminal.decisions import pending_words
-from truant.text import counted, named
+from truant.shown import Shown
 
 
 @dataclass(frozen=True)
@@ -62,8 +57,10 @@ class Holdout:
 
 
 @dataclass(frozen=True, eq=False)
-class Status:
+class Status(Shown):
     """What is known of an experiment at one moment; prints itself, and writes a page."""
+
+    _views: ClassVar = {"document": "truant.documents.status:status_document"}
 
     experiment: str
     status: str
@@ -119,37 +116,10 @@ class Status:
         }
         return document("status", 1, _finite(plain))
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write an HTML page with the state of the experiment and the analysis of its settled decisions."""
-        from truant.live.status_page import running_of
-        from truant.report.live import save_live_page
-
-        about = [f"{self.status} at {in_minutes(moment('at', self.at))}: {shown_words(self)}"]
-        return save_live_page(self.analysis, running_of(self), path, title=self.experiment, about=about)
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from truant.terminal.live import StatusDisplay
-
-        yield StatusDisplay(self)
-
     def __repr__(self) -> str:
         decisions = counted(self.decisions, "decision")
-        counts = f"{pending_words(self.pending, self.pending_with_outcome)}, {self.observed:,} observed"
+        counts = f"{pending_text(self.pending, self.pending_with_outcome)}, {self.observed:,} observed"
         return f"<Status of {named(self.experiment)} ({self.status}): {decisions}, {counts}; {self.verdict}>"
-
-    def __str__(self) -> str:
-        console = Console(width=200, no_color=True)
-        with console.capture() as captured:
-            console.print(self)
-        return captured.get()
-
-
-def shown_words(status: Status) -> str:
-    """How many decisions there are, in words."""
-    return (
-        f"{counted(status.decisions, 'decision')}, {status.settled:,} settled ({status.observed:,} with an outcome), "
-        f"{pending_words(status.pending, status.pending_with_outcome)}"
-    )
 
 
 def _finite(value: Any) -> Any:

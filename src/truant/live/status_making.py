@@ -11,14 +11,18 @@ import numpy as np
 
 from truant import registry
 from truant.analysis import Analysis, Labels
-from truant.analysis.late_arrivals import LateTest, late_tests
-from truant.analysis.share_test import share_test
 from truant.errors import NotIdentified
+from truant.estimates.beliefs import Warning
+from truant.evidence.live_tests import LateTest, late_tests, share_test
 from truant.live import counting
-from truant.live.advice import with_live_advice
 from truant.live.configuration import AT_CLOSE, Configuration
-from truant.live.course import AllocationPoint, allocation_course, course_by_day
-from truant.live.drift import find_drift, without_clear_winner
+from truant.live.course import (
+    AllocationPoint,
+    allocation_course,
+    course_by_day,
+    find_drift,
+    without_clear_winner,
+)
 from truant.live.status import ArmStatus, Holdout, Status, Stopping
 from truant.live.store import Transaction, decision_statements, statements
 from truant.live.store.statements import Head
@@ -28,6 +32,24 @@ from truant.setting import Setting
 if TYPE_CHECKING:
     from truant.counts import Counts
     from truant.live.experiment import Experiment
+
+RECENT = "recent-missing"
+
+
+def with_live_advice(analysis: Analysis) -> Analysis:
+    """The same analysis with advice that can be followed while an experiment runs."""
+    return replace(analysis, warnings=tuple(map(_advised, analysis.warnings)))
+
+
+def _advised(warning: Warning) -> Warning:
+    if warning.code != RECENT or warning.value is None:
+        return warning
+    text = (
+        f"{warning.value:.1%} of the outcomes of the decisions that were counted last are missing, more than before: "
+        "check that outcomes are still told, and that the window is long enough. Pending decisions are not counted."
+    )
+    return replace(warning, message=text)
+
 
 LAST_PART = 2  # bins at the end of the window: its last tenth
 ENOUGH_ARRIVED = 50
@@ -94,22 +116,22 @@ def _disturbed(history: Sequence[Configuration], imported: bool) -> str | None:
 def status_of(
     experiment: Experiment, calibrate: bool | None, progress: Callable[[float], None] | bool | None
 ) -> Status:
-    """The status; the analysis is made once for each version of the counts."""
-    from truant.terminal.progress import progress_bar
+    """The status; its analyses are made once for each version of the counts and revision of the configuration."""
+    from truant.documents.progress import progress_bar
 
     read = experiment.store.read(lambda transaction: _Read.of(transaction, experiment.number))
     now = max(experiment.now(), read.head.clock)
     counts = counting.total_counts(read.cells, read.configuration)
-    key = (read.head.counts_version, read.head.revision, calibrate)
-    analysis: Analysis | None = experiment.cached.get(key)
-    if analysis is None:
+    # pending decisions are not in it, though they decide how a policy is replayed: they change with every ask
+    key = (read.head.counts_version, read.head.revision, read.disturbed, calibrate)
+    if key not in experiment.cached:
         with progress_bar("replaying", progress) as show:
-            analysis = _judged(read, _analysis(read, counts, now, calibrate, show))
+            analysis = sequences = _judged(read, _analysis(read, counts, now, calibrate, show))
+        if calibrate is not False and _has_stop_rule(read.configuration):
+            sequences = _judged(read, _analysis(read, counts, now, False, lambda share: None))
         experiment.cached.clear()
-        experiment.cached[key] = analysis
-    sequences = analysis
-    if calibrate is not False and _has_stop_rule(read.configuration):
-        sequences = _judged(read, _analysis(read, counts, now, False, lambda share: None))
+        experiment.cached[key] = analysis, sequences
+    analysis, sequences = experiment.cached[key]
     return _status(experiment, read, counts, analysis, sequences, now)
 
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from truant.durations import duration
-from truant.errors import InvalidValue
-from truant.text import quoted
+from truant.errors import InvalidValue, quoted
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND

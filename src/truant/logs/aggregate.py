@@ -1,31 +1,147 @@
-"""From the rows of the aggregate query to counts: codes, labels, setting."""
+"""From the rows of the aggregate query to counts: codes, labels, setting.
+
+Numbers that probably stand for missing: -99 among ages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from truant.analysis.uncut import Uncut
 from truant.counts import COLUMNS, CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue
-from truant.logs import checks, cut_outcome, markers, query, spellings
-from truant.logs.follow_ups import check_follow_ups, split
+from truant.estimates.beliefs import Warning
+from truant.estimates.clusters import Uncut
+from truant.logs import cut_outcome, query
+from truant.logs import statement as sql
+from truant.logs.forms import Shape, dates, not_numbers
+from truant.logs.labels import strip_labels
+from truant.logs.query import YES_OR_NO, Cuts, QueryColumns
 from truant.logs.source import Source
-from truant.logs.values import Rules
-from truant.setting import FloatArray, Setting
-from truant.tables.labels import in_order, mediator_levels
-from truant.tables.limits import (
+from truant.logs.statement import Kind, Rows
+from truant.logs.values import Rules, check_arms_read, check_follow_ups, count_markers, mark_missing, split
+from truant.setting import LARGEST_OUTCOME, FloatArray, Setting
+from truant.tables.request import (
     MOST_ARMS,
     MOST_LEVELS,
     MOST_MEDIATORS,
+    Request,
     check_arms,
     check_distinct,
     check_identifiers,
+    in_order,
+    mediator_levels,
 )
-from truant.tables.request import Request
+
+MOST_GROUPS = 50
+
+
+def check_types(request: Request, picked: Rows, durations: Collection[str] = ()) -> None:
+    """Numbers where numbers are needed, plain values elsewhere; `durations` look like numbers and are none."""
+    numeric = {
+        "outcome",
+        "observed",
+        "followed_up",
+        "probability",
+        *(f"mediator_{i}" for i, part in enumerate(request.mediators) if part.classes),
+    }
+    for role, name in request.names().items():
+        column = picked.columns[role]
+        kind = column.kind
+        fits = kind in (Kind.BOOLEAN, Kind.TEXT, Kind.NOTHING) or kind.is_number
+        if role == "followed_up" and (not fits or name in durations):
+            raise InvalidValue(
+                f"Column {name!r} of followed_up must be yes or no, true or false, or 1 or 0; got {column.type}."
+            )
+        if role in numeric and name in durations:
+            raise InvalidValue(dates(name, "got a duration"))
+        if role in numeric and (kind.is_time or kind is Kind.SPAN):
+            raise InvalidValue(dates(name, f"got {column.type}"))
+        if role in numeric and not fits:
+            raise InvalidValue(f"Column {name!r} must be numbers, got {column.type}; name another column.")
+        if kind is Kind.NESTED:
+            raise InvalidValue(
+                f"Column {name!r} must hold plain values, got {column.type}; name another column."
+            )
+        if kind is Kind.BINARY:
+            raise InvalidValue(
+                f"Column {name!r} must hold numbers or texts, it holds binary values ({column.type}); name another "
+                "column, or make them texts in the database."
+            )
+
+
+def check_finite(outcome: str, low: float, high: float) -> None:
+    """Outcomes whose squares are numbers."""
+    if math.isinf(low) or math.isinf(high):
+        raise InvalidValue(
+            f"Outcomes must be finite numbers or missing, {outcome!r} holds an infinite one; "
+            "if that stands for missing, say so with missing_values."
+        )
+    if max(abs(low), abs(high)) > LARGEST_OUTCOME:
+        raise InvalidValue(
+            f"Outcomes must be missing or within ±{LARGEST_OUTCOME:g}, {outcome!r} holds "
+            f"{low if abs(low) > LARGEST_OUTCOME else high:g}."
+        )
+
+
+def check_range(request: Request, low: float, high: float) -> None:
+    """All outcomes within the range that was given; and a range at all, if none was."""
+    if request.range is not None:
+        least, most = request.range
+        if low < least or high > most:
+            came = low if low < least else high
+            raise InvalidValue(
+                f"Outcomes must be within the range {least:g} to {most:g}, {request.outcome!r} holds {came!r}; "
+                "widen the range, or list the value in missing_values if it stands for missing."
+            )
+    elif low == high:
+        raise InvalidValue(
+            f"All observed outcomes of {request.outcome!r} are {low:g}; say what else they could be, "
+            "with levels or range."
+        )
+
+
+def check_levels(request: Request, seen: Sequence[float]) -> None:
+    """No outcome beside the levels that were given."""
+    others = [value for value in seen if value not in (request.levels or ())]
+    if others:
+        levels = ", ".join(f"{level:g}" for level in request.levels or ())
+        raise InvalidValue(
+            f"Outcomes must be one of the levels {levels}; {request.outcome!r} holds {others[0]!r}; "
+            "add the level, or list the value in missing_values if it stands for missing."
+        )
+
+
+def check_groups(request: Request, groups: int) -> None:
+    """Not more groups than a page can show."""
+    if groups > MOST_GROUPS:
+        raise InvalidValue(
+            f"At most {MOST_GROUPS} groups can be analysed side by side, column {request.by!r} of by holds more; "
+            "name a column with fewer values, or keep some of them with where."
+        )
+
+
+def stray_texts(request: Request, cells: Sequence[Mapping[str, Any]], rules: Rules) -> dict[str, set[str]]:
+    """By role, the texts that are neither missing nor what is needed there."""
+    found: dict[str, set[str]] = {}
+    for role in request.names():
+        if cells and f"unread_{role}" in cells[0]:
+            texts = {cell[f"unread_{role}"] for cell in cells} - {None}
+            found[role] = {text for text in texts if not rules.is_missing(text)}
+    return {role: texts for role, texts in found.items() if texts}
+
+
+def check_strays(request: Request, cells: Sequence[Mapping[str, Any]], rules: Rules) -> None:
+    """No text where numbers are needed, nothing but 0 and 1 in `observed` and `followed_up`."""
+    for role, found in stray_texts(request, cells, rules).items():
+        strays = [Shape(re.sub("[0-9]", "9", text), 1, text, text) for text in sorted(found)]
+        raise InvalidValue(not_numbers(request.names()[role], strays, strays, role in YES_OR_NO))
 
 
 @dataclass(frozen=True)
@@ -49,12 +165,12 @@ def collect(source: Source, request: Request, columns: query.QueryColumns) -> Ag
     if distinct[0] > MOST_ARMS or max(distinct[1:], default=0) > MOST_MEDIATORS:
         check_identifiers(request, distinct, look["rows"])
     check_distinct(request, *distinct)
-    checks.check_groups(request, look.get("group", 0))
+    check_groups(request, look.get("group", 0))
     low, high = (0.0, 0.0) if look["low"] is None else (look["low"], look["high"])
-    checks.check_finite(request.outcome, low, high)
+    check_finite(request.outcome, low, high)
     pivot = sum(request.range or (low, high)) / 2
     by_outcome = bool(request.levels)
-    columns, outcome_points = cut_outcome.find_outcome_cut(source, request, columns)
+    columns, outcome_points = query.find_outcome_cut(source, request, columns)
     if request.levels is None and request.cut_outcome is None:
         # a range that the values do not span by themselves means a real outcome
         by_outcome = look["clean"] <= MOST_LEVELS and request.range in (None, (low, high))
@@ -64,25 +180,25 @@ def collect(source: Source, request: Request, columns: query.QueryColumns) -> Ag
         by_outcome = False  # the first rows misled
         rows = query.reduce(source, columns, by_outcome, pivot, look["nan"] > 0)
     if len(rows) > query.MOST_CELLS:
-        checks.check_strays(request, rows, columns.rules)
+        check_strays(request, rows, columns.rules)
         raise InvalidValue(
             f"The columns have more than {query.MOST_CELLS:,} combinations; "
             "name columns with fewer values, or cut mediators, as in 'NAME:3'."
         )
-    return Aggregate(rows, by_outcome, pivot, outcome_points, tuple(spellings.strip_labels(request, rows)))
+    return Aggregate(rows, by_outcome, pivot, outcome_points, tuple(strip_labels(request, rows)))
 
 
 def assemble(
     request: Request, cuts: query.Cuts, aggregate: Aggregate, rules: Rules, untyped: bool
 ) -> dict[str, Any]:
     """The fields of a Log."""
-    checks.check_strays(request, aggregate.rows, rules)
+    check_strays(request, aggregate.rows, rules)
     rows = sum(cell["pulls"] for cell in aggregate.rows)
-    markers.mark(request, aggregate.rows, rules)
-    found = markers.count(aggregate.rows)
+    mark_missing(request, aggregate.rows, rules)
+    found = count_markers(aggregate.rows)
     kept = [cell for cell in aggregate.rows if cell["arm"] is not None]
     arms = in_order({cell["arm"] for cell in kept}, untyped)
-    markers.check_arms_read(request, list(arms.values()), found)
+    check_arms_read(request, list(arms.values()), found)
     check_arms(request, list(arms.values()), rows, at_least=1)
     mediators = _mediators(request, cuts, kept, untyped)
     check_distinct(request, len(arms), len(mediators))
@@ -188,9 +304,9 @@ def _discrete(
     seen = sorted({cell["outcome"] for cell in kept} - {None})
     _check_seen(request, seen, kept)
     if request.levels:
-        checks.check_levels(request, seen)
+        check_levels(request, seen)
     else:
-        checks.check_range(request, seen[0], seen[-1])
+        check_range(request, seen[0], seen[-1])
     setting = Setting(
         arms=shape[0],
         mediators=shape[1] - 1,
@@ -217,7 +333,7 @@ def _real(
     seen = [cell for cell in kept if cell["observed"]]
     low, high = (min((c["low"] for c in seen), default=0.0), max((c["high"] for c in seen), default=0.0))
     _check_seen(request, [low, high] if seen else [], kept)
-    checks.check_range(request, low, high)
+    check_range(request, low, high)
     if any(cell["sum"] is None for cell in seen):
         raise InvalidValue(
             f"Column {request.outcome!r} holds NaN, which the database treats as a number; write NULL instead."
@@ -256,7 +372,7 @@ def check_seen(request: Request, observed: float, pulls: float) -> None:
 
 def _check_seen(request: Request, seen: Sequence[float], kept: list[dict[str, Any]]) -> None:
     check_seen(request, len(seen), sum(cell["pulls"] for cell in kept))
-    checks.check_finite(request.outcome, seen[0], seen[-1])
+    check_finite(request.outcome, seen[0], seen[-1])
 
 
 def _spread(table: FloatArray, otherwise: float) -> float:
@@ -265,3 +381,101 @@ def _spread(table: FloatArray, otherwise: float) -> float:
     within = squares - total**2 / np.maximum(n, 1)
     spread = float(np.sqrt(max(within.sum(), 0.0) / n.sum()))
     return spread if spread > 0 else otherwise
+
+
+LONG = {sign * float(digit * n) for sign in (1, -1) for digit in "789" for n in (2, 3, 4, 5, 6)}
+SHORT = {9.0, -9.0, 8.0, -8.0, -1.0}  # only beside a few whole numbers in a row
+NINES = {sign * float("9" * n) for sign in (1, -1) for n in (1, 2, 3, 4, 5, 6)}
+BESIDE = {nines: [nines - math.copysign(k, nines) for k in (1, 2, 3)] for nines in NINES}  # 98, 97, 96 of 99
+TIMES = 2  # that they must occur
+
+
+def sentinel_warnings(
+    source: Source, request: Request, columns: QueryColumns, cuts: Cuts, aggregate: Aggregate
+) -> list[Warning]:
+    """Of the outcome, unless it was said what it can be, and of mediators that are cut."""
+    found = []
+    if not request.levels and request.range is None and aggregate.by_outcome:
+        rows: Counter[float] = Counter()
+        for cell in aggregate.rows:
+            rows[cell["outcome"]] += cell["pulls"]
+        del rows[None]
+        found += _in_counts(request.outcome, rows)
+    elif not request.levels and request.range is None:
+        ends = [cell[end] for cell in aggregate.rows if cell["observed"] for end in ("low", "high")]
+        found += _in_column(source, columns, "clean", request.outcome, (min(ends), max(ends)))
+    for i, (part, cut) in enumerate(zip(request.mediators, cuts, strict=True)):
+        if part.classes:
+            found += _in_column(source, columns, f"number_mediator_{i}", part.column, cut.ends)
+    return found
+
+
+def _in_counts(column: str, rows: Mapping[float, int]) -> list[Warning]:
+    """Of a column with few values, those that are far outside the others."""
+    return _warnings(column, _codes(rows, LONG | SHORT), rows, few=True)
+
+
+def _in_column(
+    source: Source, columns: QueryColumns, name: str, column: str, ends: Sequence[float]
+) -> list[Warning]:
+    """Of a column with many values; asks again only where its lowest or highest is suspect."""
+    if not LONG.intersection(ends):
+        return []
+    asked = sorted(LONG.union(*(BESIDE[nines] for nines in NINES & LONG)))
+    values = columns.table.where(sql.known(columns.table[name])).taking({"x": columns.table[name]})
+    x = values["x"]
+    found = values.grouped(
+        {"suspect": sql.if_else(sql.is_in(x, asked), x)},
+        {"rows": sql.count(), "low": sql.lowest(x), "high": sql.highest(x)},
+    )
+    rows = {row["suspect"]: row for row in source.run(found)}
+    others = rows.pop(None, None)
+    if others is None:
+        return []
+    counts = {value: int(row["rows"]) for value, row in rows.items()}
+    return _warnings(column, _codes(counts, LONG), counts | {others["low"]: 1, others["high"]: 1}, few=False)
+
+
+def _codes(rows: Mapping[float, int], codes: set[float]) -> set[float]:
+    """The values that may stand for missing: 98 only beside 99."""
+    found = codes & set(rows)
+    return found.union(*(set(BESIDE[nines]) & set(rows) for nines in found & NINES))
+
+
+def _warnings(column: str, codes: set[float], rows: Mapping[float, int], few: bool) -> list[Warning]:
+    """Codes beyond the others: from the one that is far outside all before it to the last."""
+    others = sorted(set(rows) - codes)
+    if not others:
+        return []
+    found: list[float] = []
+    for sign in (1, -1):
+        beyond = sorted((v for v in codes if sign * v > max(sign * other for other in others)), key=abs)
+        for i, value in enumerate(beyond):
+            rest = sorted(v for v in rows if others[0] <= v <= others[-1] or v in beyond[:i])
+            if _far_outside(value, rest, few) and sum(rows[v] for v in beyond[i:]) >= TIMES:
+                found += beyond[i:]
+                break
+    kept = sorted(set(rows) - set(found))
+    return [
+        Warning(
+            "sentinel",
+            f"{column!r} is {value:g} in {rows[value]:,} rows and {kept[0]:g} to {kept[-1]:g} in all others: "
+            f"if {value:g} stands for missing, say missing_values=[{value:g}] (--missing-values={value:g}).",
+            value=value,
+        )
+        for value in sorted(found)
+    ]
+
+
+def _far_outside(value: float, rest: Sequence[float], few: bool) -> bool:
+    """Further from the rest than they are apart; three times as far above, where 99 may be a price."""
+    low, high = rest[0], rest[-1]
+    if low == high:
+        return False
+    if abs(value) < 10:  # beyond a gap of levels that else have none; or -1 beside 0 and 1
+        in_a_row = few and list(rest) == [low + k for k in range(len(rest))]
+        gap = low - value >= 2 or value - high >= 3 or (value, *rest) == (-1, 0, 1)
+        return in_a_row and gap
+    if few and value > 0 and all(round(price * 100) % 10 == 9 or price % 10 == 9 for price in rest if price):
+        return False
+    return low - value > high - low or value - high > 3 * (high - low)

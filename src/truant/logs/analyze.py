@@ -1,212 +1,192 @@
-"""Analyze: a table with holes, read where it lies, and what it says under each assumption."""
+"""What was stated of how the rows of a log were collected, checked.
+
+Analyze: a table with holes, read where it lies, and what it says under each assumption.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from truant.analysis import Labels, analyze_counts
+from truant.analysis import Analysis, Labels, analyze_counts
 from truant.analysis.analysis import assumption_names, check_options
-from truant.assumptions.follow_up import FAILURES
-from truant.defaults import LEVEL
-from truant.errors import InvalidValue, unknown
-from truant.logs.analysis_by import AnalysisBy, LeftOut
-from truant.logs.collected import Statement
-from truant.logs.databases import is_url
-from truant.logs.inputs import inputs_of
+from truant.analysis.analysis_by import AnalysisBy, LeftOut
+from truant.collection.by_policy import FEWEST_REPLAYS, REPLAYS, ByPolicy
+from truant.collection.intervals import ByUnknownPolicy, Collected
+from truant.collection.weighted import ByProbability, parsed_mix
+from truant.documents.progress import Pace, progress_bar
+from truant.errors import InvalidValue, quoted
 from truant.logs.log import Log
-from truant.logs.log_analysis import LogAnalysis
+from truant.logs.places import inputs_of, is_url, without_password
+from truant.logs.question import Question
 from truant.logs.read import read
-from truant.logs.servers import without_password
-from truant.policies import Policy
-from truant.tables.request import named_mediators
-from truant.terminal.progress import progress_bar
-from truant.text import quoted
-
-WORST_CASE = FAILURES[0]
+from truant.policies import Policy, named
+from truant.provenance import Provenance
+from truant.setting import whole_number
+from truant.tables.request import is_list
 
 
-def analyze(
-    data: Any,
-    *,
-    arm: str,
-    outcome: str,
-    mediator: str | Sequence[str] | None = (),
-    control: Any = None,
-    assume: str | Sequence[str] = (),
-    level: float = LEVEL,
-    tolerance: float | None = None,
-    range: tuple[float, float] | None = None,
-    levels: Sequence[float] | None = None,
-    cut_outcome: int | Sequence[float] | None = None,
-    missing_values: Sequence[object] = (),
-    only_missing_values: Sequence[object] | None = None,
-    decimal: str = ".",
-    observed: str | None = None,
-    expected_split: Sequence[float] | None = None,
-    minimize: bool = False,
-    filter: str | Sequence[str] = (),
-    by: str | None = None,
-    unit: str | None = None,
-    time: str | None = None,
-    collected: str = "fixed",
-    collected_by: str | Policy | None = None,
-    horizon: int | None = None,
-    replays: int | None = None,
-    probability: str | None = None,
-    value: str | Mapping[str, float] | None = None,
-    encoding: str | None = None,
-    partitioned: bool = False,
-    followed_up: str | None = None,
-    failed_follow_ups: str | None = None,
-    progress: bool | Callable[[float], None] | None = None,
-) -> LogAnalysis | AnalysisBy:
-    """Compare the arms of a table with missing outcomes, under each assumption about why they are missing.
+@dataclass(frozen=True)
+class Statement:
+    """How the rows were collected: by a fixed split, or by a policy of which more or less is known."""
 
-    Parameters
-    ----------
-    data : a CSV or Parquet file (or glob), a pandas, polars or Arrow table, an Ibis table, or a database URL.
-    arm, outcome : names of columns; words such as yes and no are read as 1 and 0.
-    mediator : a column known before the outcome, or several; "cd420:3" cuts a continuous one at its tertiles.
-    control : the arm that others are compared with.
-    assume : names of assumptions, see `truant assumptions`; all that are possible unless given.
-    level : of confidence intervals, and the probability of being best from which a winner is clear.
-    tolerance : the expected loss, in units of the outcome, up to which arms count as equal; never unless given.
-    range : the lowest and the highest possible outcome, for worst-case bounds; levels bring their own.
-    levels : the values of a discrete outcome; found out unless given.
-    cut_outcome : cuts a real outcome into levels for mnar: 3 at its tertiles, [10, 50] at these points (a value equal
-        to a point belongs below it); the value of a level is the mean of the observed outcomes in it.
-    missing_values : further values that mean missing, e.g. -99, beside NULL, NaN, blank, and in any case NA, N/A, NaN,
-        null and None.
-    only_missing_values : values that mean missing instead, beside NULL, NaN and blank.
-    decimal : the decimal sign of numbers that are text, "." or ",".
-    observed : a column that says whether the outcome was observed.
-    expected_split : the share of units that each arm should have, in the order of the arms.
-    minimize : the best arm is the one with the lowest mean: costs, churn, deaths.
-    filter : which rows to keep, as in "country = 'DE' and age >= 18"; of several, all must be true.
-    by : a column; the analysis is made for each of its values, at most 50, and the result has them as `groups`.
-    unit : a column that tells units (customers, patients) apart; errors are clustered by it.
-    time : a column that says when a row was; the result has the course `over_time`, and warnings about it.
-    collected : "fixed", or "adaptive" if a policy chose the arms by what it had seen: confidence sequences.
-    collected_by : the policy that did, if it is one of truant's, as in "mar-ucb": it is replayed in worlds that are
-        fitted to the log, and intervals are calibrated by that; kept on disk.
-    horizon : number of rows that this policy was told; the log may have fewer.
-    replays : how often it is replayed; 800 unless given.
-    probability : a column with the probability with which the row's arm was chosen: adaptively weighted estimates.
-    value : shares of arms, as in "a=0.5,b=0.5" or as a dict: the mean outcome if arms were chosen like that.
-    encoding : of CSV files, such as latin-1, cp1252 or utf-16; UTF-8 unless given.
-    partitioned : folder names such as `day=3` are columns, too; they are not unless asked for.
-    followed_up : a column that says yes where the outcome was missing at first and then followed up: the outcome
-        column holds the answer, and is empty if the follow-up failed. Adds `follow-up`, and tests of the assumptions.
-    failed_follow_ups : "worst-case" (the default): outcomes that follow-ups failed to obtain may be anywhere in the
-        range of the outcome; "ignorable": they are like those that were obtained, of the same arm and level.
-    progress : show a progress bar while a policy is replayed; by default if standard error is a terminal. Or a
-        function, which is told the share that is done.
-    """
-    stated = Statement.checked(
-        collected,
-        collected_by,
-        horizon,
-        replays,
-        probability,
-        value,
-        unit=unit,
-        by=by,
-        cut_outcome=cut_outcome,
-    )
-    failures = _failures(followed_up, failed_follow_ups, unit)
-    mediators = named_mediators(mediator)
+    collected: str = "fixed"
+    policy: Policy | None = None
+    horizon: int = 0
+    replays: int = REPLAYS
+    probability: str | None = None
+    value: dict[str, float] | None = None
+
+    @classmethod
+    def of(cls, question: Question) -> Statement:
+        """The statement, if its parts fit each other; or raises InvalidValue."""
+        probability, unit, by = question.probability, question.unit, question.by
+        mix = None if question.value is None else parsed_mix(question.value)
+        policy = _policy(question.collected_by, question.horizon, question.replays)
+        stated = cls(question.collected, *policy, probability, mix)
+        if stated.policy is not None and probability is not None:
+            raise InvalidValue(
+                "Name either collected_by, to replay the policy, or probability, to weight its choices; got both."
+            )
+        if stated.adaptive and unit is not None:
+            raise InvalidValue(
+                "unit cannot be used with rows that a policy chose: it chose row by row, and units are taken as "
+                "wholes; leave out unit, or collected, collected_by and probability."
+            )
+        if stated.policy is not None and by is not None:
+            raise InvalidValue(
+                "collected_by cannot be used with by: the policy chose among all rows, not within a group; use "
+                "collected adaptive."
+            )
+        named_options = {"collected_by": question.collected_by, "probability": probability}
+        for name in (name for name, given in named_options.items() if given is not None):
+            if question.cut_outcome is not None:
+                raise InvalidValue(
+                    f"{name} cannot be used with cut_outcome: the policy saw the outcome as it is, and the whole "
+                    "outcome is needed; use collected adaptive."
+                )
+        return stated
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether a policy chose the rows."""
+        return self.collected != "fixed" or self.policy is not None or self.probability is not None
+
+    def collection_of(self, log: Log, level: float, progress: Callable[[float], None]) -> Collected | None:
+        """What mends the intervals of the log; None for a fixed split."""
+        if self.policy is not None:
+            return ByPolicy(self.policy, self.horizon, self.replays, level, progress)
+        if log.weighted is not None:
+            return ByProbability(log.weighted)
+        return ByUnknownPolicy() if self.adaptive else None
+
+
+def _policy(collected_by: object, horizon: object, replays: object) -> tuple[Policy | None, int, int]:
+    count = REPLAYS if replays is None else whole_number("replays", replays, at_least=FEWEST_REPLAYS)
+    if collected_by is None:
+        for name, value in (("horizon", horizon), ("replays", replays)):
+            if value is not None:
+                raise InvalidValue(
+                    f"{name} describes the policy that collected the rows; name that policy with collected_by."
+                )
+        return None, 0, count
+    if not isinstance(collected_by, str | Policy):
+        raise InvalidValue(f"collected_by must be the name of a policy, got {quoted(collected_by)}.")
+    if horizon is None:
+        raise InvalidValue("collected_by needs the horizon that the policy was told, a number of rows.")
+    policy = collected_by if isinstance(collected_by, Policy) else named(collected_by)
+    if policy.follow_up is not None:
+        raise InvalidValue(
+            f"Policy {policy.name!r} follows up missing outcomes, so that it cannot be replayed from a log; say "
+            "collected='adaptive' (--collected adaptive) instead."
+        )
+    return policy, whole_number("horizon", horizon, at_least=1), count
+
+
+def analyze_table(
+    data: Any, question: Question, progress: bool | Callable[[float], None] | None
+) -> Analysis | AnalysisBy:
+    """The analysis of a table, or one for each value of `by`."""
+    stated = Statement.of(question)
+    _check_follow_ups(question)
+    control = None if question.control is None else _label(question.control)
     inputs = inputs_of(data)
-    control = None if control is None else _label(control)
-    log = read(
-        data,
-        arm=arm,
-        outcome=outcome,
-        mediator=mediators,
-        observed=observed,
-        levels=levels,
-        cut_outcome=cut_outcome,
-        range=range,
-        missing_values=missing_values,
-        only_missing_values=only_missing_values,
-        decimal=decimal,
-        minimize=minimize,
-        filter=filter,
-        by=by,
-        unit=unit,
-        time=time,
-        probability=probability,
-        encoding=encoding,
-        partitioned=partitioned,
-        followed_up=followed_up,
-    )
-    columns = {"arm": arm, "outcome": outcome, "mediator": mediators, "observed": observed}
-    columns |= {"by": by, "unit": unit, "time": time, "probability": probability}
+    log = read(data, question)
+    if control is not None and control in map(str, log.set_aside):
+        raise InvalidValue(
+            f"The control {control!r} has a single row, or no observed outcome; name another arm."
+        )
+    roles = ("arm", "outcome", "mediators", "observed", "by", "unit", "time", "probability")
+    columns = {
+        role.removesuffix("s") if role == "mediators" else role: getattr(question, role) for role in roles
+    }
+    if question.followed_up is not None:
+        columns["followed_up"] = question.followed_up
     asked = Asked(
-        source=_source(data),
-        columns=columns if followed_up is None else columns | {"followed_up": followed_up},
-        assume=assumption_names(assume),
-        level=level,
-        tolerance=tolerance,
+        question=question,
+        source=source_name(data),
+        columns=columns,
         control=control,
-        expected_split=expected_split,
+        expected_split=_split_of(log, question.expected_split),
         stated=stated,
         progress=progress,
         inputs=inputs,
-        failures=failures,
     )
-    return asked.analyzed(log) if by is None else asked.analyzed_by(log, by)
+    return asked.analyzed(log) if question.by is None else asked.analyzed_by(log, question.by)
 
 
 @dataclass(frozen=True)
 class Asked:
     """What was asked of a log, beside the counts that it was reduced to."""
 
+    question: Question
     source: str
     columns: dict[str, Any]
-    assume: Sequence[str]
-    level: float
-    tolerance: float | None
     control: str | None
     expected_split: Sequence[float] | None
     stated: Statement
     progress: bool | Callable[[float], None] | None
     inputs: tuple[str, ...]
-    failures: str = WORST_CASE  # what is taken of follow-ups that failed
 
-    def analyzed(self, log: Log) -> LogAnalysis:
+    def analyzed(self, log: Log) -> Analysis:
         """The analysis of a log, whole or the group of one value."""
-        # a bar for replays only: all else takes no time
+        # a bar for replays; all else takes no time, but for fits of very many levels
         wanted = self.progress if self.stated.policy is not None else False
-        with progress_bar("replaying", wanted) as show:
+        sizes = log.setting.arms, log.setting.mediators, len(log.setting.levels or ())
+        slow = False if self.stated.policy is not None else self.progress
+        with progress_bar("replaying", wanted) as show, Pace(*sizes, slow) as pace:
             found = analyze_counts(
                 log.counts,
                 log.setting,
                 Labels.of(log.arms, log.mediators, self.columns["outcome"], log.mediator_column),
-                assume=self.assume,
-                level=self.level,
-                tolerance=self.tolerance,
+                assume=assumption_names(self.question.assume),
+                level=self.question.level,
+                tolerance=self.question.tolerance,
                 control=self.control,
                 expected_split=self.expected_split,
                 found_before=log.warnings,
                 clusters=log.clusters,
                 over_time=log.over_time,
                 uncut=log.uncut,
-                collected=self.stated.of(log, self.level, show),
+                collected=self.stated.collection_of(log, self.question.level, show),
                 value=self.stated.value,
-                failed_follow_ups=self.failures,
+                failed_follow_ups=self.question.failed_follow_ups,
+                on_fit=lambda assumption, seconds: pace(assumption, seconds),
             )
-        return LogAnalysis(
-            analysis=found,
+        return replace(found, provenance=self.provenance(log))
+
+    def provenance(self, log: Log) -> Provenance:
+        """Where the counts of a log came from."""
+        return Provenance(
             source=self.source,
+            columns=self.columns,
             rows=log.rows,
             skipped=log.skipped,
-            columns=self.columns,
             units=log.units,
-            filters=log.filters,
+            where=log.where,
             filtered_out=log.filtered_out,
             missing_markers=log.missing_markers,
             cut_outcome=log.cut_outcome,
@@ -216,12 +196,16 @@ class Asked:
 
     def analyzed_by(self, log: Log, by: str) -> AnalysisBy:
         """The analysis of each group; one that cannot be analysed is listed with the reason."""
-        check_options(Labels.of(log.arms, log.mediators), self.level, self.control, self.expected_split)
+        check_options(
+            Labels.of(log.arms, log.mediators), self.question.level, self.control, self.expected_split
+        )
         groups, left_out = {}, []
         for group in log.groups:
             reason = group.reason
             if group.log is not None and self.control not in (None, *map(str, group.log.arms)):
-                reason = f"The control {self.control!r} has no rows here."
+                aside = self.control in list(map(str, group.log.set_aside))
+                rows = "a single row, or no observed outcome," if aside else "no rows"
+                reason = f"The control {self.control!r} has {rows} here."
             if reason or group.log is None:
                 left_out.append(LeftOut(group.label, group.rows, reason))
                 continue
@@ -231,15 +215,17 @@ class Asked:
             groups[group.label] = replace(self, expected_split=split).analyzed(group.log)
         if not groups:
             raise InvalidValue(f"None of the groups of {by!r} can be analysed: {left_out[0].reason}")
-        return AnalysisBy(
-            by=by,
-            groups=groups,
-            left_out=tuple(left_out),
-            log=log,
-            source=self.source,
-            columns=self.columns,
-            inputs=self.inputs,
-        )
+        return AnalysisBy(by=by, groups=groups, left_out=tuple(left_out), provenance=self.provenance(log))
+
+
+def _split_of(log: Log, expected: Sequence[float] | None) -> Sequence[float] | None:
+    """The expected split without the shares of arms that were set aside."""
+    if expected is None or not log.set_aside or not is_list(expected):
+        return expected
+    shares = list(expected)
+    if len(shares) != len(log.asked_arms):
+        return shares
+    return [share for share, arm in zip(shares, log.asked_arms, strict=True) if arm in log.arms]
 
 
 def _label(control: object) -> str:
@@ -250,22 +236,19 @@ def _label(control: object) -> str:
         raise InvalidValue(f"control must be the label of an arm, got {quoted(control)}.") from None
 
 
-def _failures(followed_up: str | None, failures: object, unit: str | None) -> str:
-    """What is taken of follow-ups that failed, if the options fit each other; or raises InvalidValue."""
-    if failures is not None and followed_up is None:
+def _check_follow_ups(question: Question) -> None:
+    """Whether the options of follow-ups fit each other; or raises InvalidValue."""
+    if question.failed_follow_ups is not None and question.followed_up is None:
         raise InvalidValue(
             "failed_follow_ups is about rows that were followed up; name their column with followed_up."
         )
-    if failures is not None and failures not in FAILURES:
-        raise unknown("way to take failed follow-ups", failures, FAILURES)
-    if followed_up is not None and unit is not None:
+    if question.followed_up is not None and question.unit is not None:
         raise InvalidValue(
             "unit cannot be used with followed_up: follow-ups are taken as independent rows; leave out one of them."
         )
-    return WORST_CASE if failures is None else str(failures)
 
 
-def _source(data: Any) -> str:
+def source_name(data: Any) -> str:
     """What to call the data: a file's name without its folders (and a database's without its password)."""
     if isinstance(data, str | os.PathLike):
         text = os.fspath(data)

@@ -2,101 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from truant.counts import OBSERVED, SQUARES, SUM, Counts
 from truant.errors import InvalidValue
-from truant.logs.query import QueryColumns, class_of, cut_points
-from truant.logs.source import Source
+from truant.provenance import CutCost, CutOutcome, OutcomeLevel
 from truant.setting import FloatArray
-from truant.tables.labels import interval, written
-from truant.tables.request import Request
+from truant.tables.request import Request, interval, written
 
 CLASS = "outcome_class"  # key of the aggregate
-
-
-@dataclass(frozen=True)
-class OutcomeLevel:
-    """A class of the outcome."""
-
-    label: str
-    value: float  # the mean of the observed outcomes in it, over all arms
-    rows: int
-
-
-@dataclass(frozen=True)
-class CutCost:
-    """The mean of an arm under mcar, before and after the cut; None where none of its outcomes was observed."""
-
-    arm: str
-    before: float | None
-    after: float | None
-    standard_errors: float | None  # of the mean before, that the cut moves it by
-
-
-@dataclass(frozen=True)
-class CutOutcome:
-    """Where an outcome was cut, the levels that it has now, and what that does to the means under mcar."""
-
-    outcome: str
-    points: tuple[float, ...]
-    levels: tuple[OutcomeLevel, ...]
-    costs: tuple[CutCost, ...]
-
-    def summary(self) -> dict[str, Any]:
-        """As plain values for JSON."""
-        return {
-            "points": list(self.points),
-            "levels": [vars(level) for level in self.levels],
-            "costs": [vars(cost) for cost in self.costs],
-            "sentence": self.sentence,
-        }
-
-    @property
-    def sentence(self) -> str:
-        """The classes, and the largest change of a mean."""
-        digits = self._decimals()
-        classes = "; ".join(f"{level.label}: {level.value:,.{digits}f}" for level in self.levels)
-        told = f"{self.outcome!r} was cut into {len(self.levels)} classes, and their means are its values ({classes})"
-        moved = [
-            (abs(cost.after - cost.before), cost.before, cost.after, cost)
-            for cost in self.costs
-            if cost.before is not None and cost.after is not None
-        ]
-        if not moved:
-            return told
-        change, before, after, cost = max(moved, key=lambda entry: entry[0])
-        errors = "" if cost.standard_errors is None else f", {abs(cost.standard_errors):.1f} standard errors"
-        return (
-            f"{told}; this moves the means under mcar by at most {change:,.{digits}f} (arm {cost.arm!r}: "
-            f"{before:,.{digits}f} before, {after:,.{digits}f} after{errors})"
-        )
-
-    def _decimals(self) -> int:
-        """Four digits of the distance between neighbouring classes."""
-        step = min(b - a for a, b in itertools.pairwise(level.value for level in self.levels))
-        return min(max(0, 3 - math.floor(math.log10(step))), 12)
-
-
-def find_outcome_cut(
-    source: Source, request: Request, columns: QueryColumns
-) -> tuple[QueryColumns, tuple[float, ...]]:
-    """The columns with the outcome's class as a further key, and where the outcome is cut; or as they are."""
-    if request.cut_outcome is None:
-        return columns, ()
-    table = columns.table
-    points = request.cut_outcome.points
-    if request.cut_outcome.classes:
-        column = table.select(arm=columns.known(table, "arm"), x=table.clean)
-        points = cut_points(source, column, request.cut_outcome.classes).points
-    cut = table.mutate(**{CLASS: class_of(table.clean, points)})
-    return replace(columns, table=cut, details=(*columns.details, CLASS)), points
 
 
 def give_levels(

@@ -1,4 +1,7 @@
-"""Finds the files of a log (one, several, a folder) and lets DuckDB read them where they are."""
+"""Columns that are written in folder names, such as `day=3/log.csv`; they are read only if asked for.
+
+Finds the files of a log (one, several, a folder) and lets DuckDB read them where they are.
+"""
 
 from __future__ import annotations
 
@@ -7,35 +10,71 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
 
 from truant.errors import InvalidValue, TruantError
-from truant.logs.partitions import check_partitions
+from truant.logs.engines import Engine, Table, described, duckdb_engine
+from truant.logs.places import CSV, PARQUET
 from truant.tables.csv_errors import explained
-from truant.tables.csv_files import csv_query, look_at
-from truant.tables.encodings import check_encoding
-from truant.tables.engine import as_ibis, as_pattern, lock, open_in_memory, private_folder, quoted
+from truant.tables.csv_files import check_encoding, csv_query, look_at
+from truant.tables.engine import as_pattern, lock, open_in_memory, private_folder, quoted
 
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
 
-PARQUET = (".parquet", ".pq")
-CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+def check_partitions(files: Sequence[str], columns: Sequence[str]) -> None:
+    """Every file is below folders of the same keys, none of which is a column of the files; or raises InvalidValue."""
+    odd = next((part for file in files for part in Path(file).parts[:-1] if part.count("=") > 1), None)
+    if odd is not None:
+        raise InvalidValue(
+            f"With partitioned, a folder name must be a column and its value, as in day=3; {odd!r} has more than one "
+            "=: rename the folder, or leave out partitioned."
+        )
+    first = _keys(files[0])
+    if not first:
+        raise InvalidValue(
+            f"partitioned is for files below folders such as day=3, {files[0]!r} is below none; leave it out."
+        )
+    for file in files:
+        keys = _keys(file)
+        if keys != first:
+            raise InvalidValue(
+                f"All files must be below folders of the same keys: {files[0]!r} has {_listed(first)}, "
+                f"{file!r} has {_listed(keys)}."
+            )
+    twice = next((key for i, key in enumerate(first) if key.lower() in map(str.lower, first[:i])), None)
+    if twice is not None:
+        raise InvalidValue(f"Folder names must not give {twice!r} twice, {files[0]!r} does.")
+    # DuckDB does not tell upper from lower case
+    taken = {column.lower() for column in columns}
+    clash = next((key for key in first if key.lower() in taken), None)
+    if clash is not None:
+        raise InvalidValue(
+            f"Column {clash!r} is both in the files and in their folder names; rename one, or leave out partitioned."
+        )
+
+
+def _keys(file: str) -> tuple[str, ...]:
+    parts = [part.partition("=") for part in Path(file).parts[:-1]]
+    return tuple(key for key, sign, _ in parts if sign and key)
+
+
+def _listed(keys: Sequence[str]) -> str:
+    return ", ".join(map(repr, keys)) or "none"
 
 
 @dataclass(frozen=True)
 class OpenFiles:
-    """Files as one table, with the names of its columns as the files spell them."""
+    """Files as one table."""
 
-    table: ir.Table
-    columns: tuple[str, ...]
-    backend: Any
+    engine: Engine
+    table: Table
     untyped: bool  # text only, in which numbers are to be recognised
     explain: Callable[[Exception], TruantError | None]
     clean_up: Callable[[], None]
     durations: frozenset[str] = frozenset()  # columns of time spans, which DuckDB takes for whole numbers
+    semicolons: bool = False  # between the fields of a CSV file
 
 
 def find_files(name: str) -> list[str]:
@@ -78,9 +117,9 @@ def open_files(files: Sequence[str], encoding: str | None, partitioned: bool) ->
         if partitioned:
             check_partitions(paths, (*columns, *(f"column {i}" for i in range(len(columns)))))
         connection.execute(f"CREATE TEMP VIEW log AS {query}")
-        backend = as_ibis(connection)
         lock(connection)
-        table = backend.table("log")
+        engine = duckdb_engine(connection)
+        table = described(engine, exp.table_("log", quoted=True))
     except BaseException as error:
         if connection is not None:
             connection.close()
@@ -89,14 +128,15 @@ def open_files(files: Sequence[str], encoding: str | None, partitioned: bool) ->
         if known is not None:
             raise known from error
         raise
+    partitions = tuple(name for name, _ in table.columns[len(columns) :])
     return OpenFiles(
-        table,
-        (*columns, *table.columns[len(columns) :]),
-        backend,
+        engine,
+        replace(table, names=(*columns, *partitions)),
         untyped,
         lambda error: explained(error, csvs),
         lambda: shutil.rmtree(folder, ignore_errors=True),
         frozenset() if untyped else _durations(paths),
+        any(file.delimiter == ";" for file in csvs),
     )
 
 

@@ -7,18 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from truant.analysis import Labels
-from truant.analysis.uncut import Uncut, counts_of_arms
 from truant.errors import InvalidValue
-from truant.logs import markers
-from truant.logs.aggregate import Aggregate, check_seen, counts_of
-from truant.logs.checks import check_groups
+from truant.estimates.clusters import Uncut, counts_of_arms
+from truant.logs.aggregate import Aggregate, check_groups, check_seen, counts_of
 from truant.logs.cut_outcome import cut_of, level_means
+from truant.logs.labels import set_aside_warnings, thin_arms, values_of
 from truant.logs.log import Group, Log
-from truant.logs.units import Units
-from truant.logs.weights import weighted_sums
-from truant.tables.labels import group_labels
-from truant.tables.limits import check_arms
-from truant.tables.request import Request
+from truant.logs.units import Units, weighted_sums
+from truant.logs.values import count_markers, marker_notes
+from truant.tables.request import Request, check_arms, group_labels
 
 
 def divided(
@@ -46,7 +43,11 @@ def _group(
 ) -> Group:
     rows = sum(cell["pulls"] for cell in cells)
     counts = counts_of((cell for cell in cells if cell["arm"] is not None), log.setting, aggregate.pivot)
-    there = [arm for arm, pulls in enumerate(counts.pulls) if pulls]
+    thin = thin_arms(counts)
+    there = [arm for arm, pulls in enumerate(counts.pulls) if pulls and arm not in thin]
+    skipped, aside = rows - int(counts.pulls.sum()), set_aside_warnings(counts, log.arms, thin)
+    left = values_of(cells, thin)
+    cells = [cell for cell in cells if cell["arm"] is None or cell["place"][0] not in thin]
     arms = tuple(log.arms[arm] for arm in there)
     clusters = None
     try:
@@ -57,9 +58,9 @@ def _group(
             clusters.check(Labels.of(arms, ()))
     except InvalidValue as refused:
         return Group(label, value, rows, reason=str(refused))
-    missing = markers.count(cells)
-    whole = markers.notes(log.missing_markers)
-    notes = [*(note for note in log.notes if note not in whole), *markers.notes(missing)]
+    missing = count_markers(cells)
+    whole = marker_notes(log.missing_markers)
+    notes = [*(note for note in log.notes if note not in whole), *marker_notes(missing)]
     counts = counts_of_arms(counts, there)
     uncut, cut = log.uncut, log.cut_outcome
     if uncut is not None and cut is not None:
@@ -76,7 +77,9 @@ def _group(
         cut_outcome=cut,
         uncut=uncut,
         rows=rows,
-        skipped=rows - int(counts.pulls.sum()),
+        skipped=skipped,
+        set_aside=(*log.set_aside, *left),
+        warnings=(*log.warnings, *aside),
         missing_markers=missing,
         notes=tuple(notes),
     )

@@ -1,95 +1,102 @@
-"""Keeps the rows that a filter is true for, and counts the others."""
+"""Keeps the rows that a condition is true for, and counts the others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from truant.analysis.diagnosis import Warning
 from truant.errors import InvalidValue
-from truant.logs.conditions import Condition, Tree, conditions_in, expression, needs_numbers, needs_times
+from truant.estimates.beliefs import Warning
+from truant.logs import statement as sql
 from truant.logs.forms import Form
-from truant.logs.moments import FORMS, iso_texts
+from truant.logs.labels import blanks_note
+from truant.logs.moments import FORMS, find_dates, iso_of, no_dates, with_iso
+from truant.logs.query import form_of
 from truant.logs.source import Source
-from truant.logs.spellings import blanks_note
-from truant.logs.text_columns import form_of
+from truant.logs.statement import Column, Kind, Rows, Sql
 from truant.logs.values import Rules
-
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
+from truant.logs.where import Condition, Tree, conditions_in, expression, needs_numbers, needs_times
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The rows for which a filter is true, how many others there are, and how their values were read."""
+    """The rows for which a condition is true, how many others there are, and how their values were read."""
 
-    table: ir.Table
+    table: Rows
     left_out: int = 0
     notes: tuple[str, ...] = ()
 
 
-def filter_columns(tree: Tree | None) -> dict[str, str]:
-    """Each column that the filter looks at, by the name that the queries use: filter_0, ..."""
+def condition_columns(tree: Tree | None) -> dict[str, str]:
+    """Each column that the condition is about, by the name that the queries use: where_0, ..."""
     names = [] if tree is None else list(dict.fromkeys(one.column for one in conditions_in(tree)))
-    return {f"filter_{i}": name for i, name in enumerate(names)}
+    return {f"where_{i}": name for i, name in enumerate(names)}
 
 
-def keep(
-    source: Source, picked: ir.Table, tree: Tree, filters: Sequence[str], rules: Rules, decimal: str = "."
-) -> Kept:
-    """The rows for which the filter is true; or raises InvalidValue if it is for none.
+def keep(source: Source, picked: Rows, tree: Tree, where: str, rules: Rules, decimal: str = ".") -> Kept:
+    """The rows for which the condition is true; or raises InvalidValue if it is for none.
 
     Texts that are compared with numbers are read as the outcome is: the same decimal sign, the same forms.
     """
-    roles = {name: role for role, name in filter_columns(tree).items()}
-    columns = {name: picked[role] for name, role in roles.items()}
+    roles = {name: role for role, name in condition_columns(tree).items()}
+    columns = {name: picked.columns[role] for name, role in roles.items()}
     numbers = [name for name in roles if _any(tree, name, columns, needs_numbers)]
     times = [name for name in roles if _any(tree, name, columns, needs_times)]
+    dates = {name: find_dates(source, picked, roles[name], rules, name) for name in times}
+    rows = picked
+    for name in times:
+        rows = with_iso(rows, roles[name], rules, dates[name])
+    columns = {name: rows.columns[role] for name, role in roles.items()}
+    iso = {name: rows.columns[iso_of(roles[name])] for name in times}
     for all_rows in (False, True):  # again if the first rows misled
         forms = {name: _form(source, picked, roles[name], name, rules, decimal, all_rows) for name in numbers}
-        true = expression(tree, columns, rules, forms)
-        about = {"rows": picked.count(), "kept": true.ifelse(1, 0).sum()}
-        about |= {f"number_{i}": _stray(columns[n], rules, forms[n]).min() for i, n in enumerate(numbers)}
-        about |= {f"time_{i}": iso_texts(columns[n], rules)[1].min() for i, n in enumerate(times)}
+        true = expression(tree, columns, rules, forms, iso)
+        about = {"rows": sql.count(), "kept": sql.count_where(true)}
         about |= {
-            f"blank_{i}": (columns[name] != columns[name].strip()).ifelse(1, 0).sum()
-            for i, name in enumerate(roles)
-            if columns[name].type().is_string() and name not in (*numbers, *times)
+            f"number_{i}": sql.lowest(_stray(columns[n], rules, forms[n])) for i, n in enumerate(numbers)
         }
-        found = source.run(picked.aggregate(**about))[0]
+        about |= {f"time_{i}": sql.lowest(no_dates(rows, roles[n])) for i, n in enumerate(times)}
+        about |= {
+            f"blank_{i}": sql.count_where(
+                sql.compared(columns[name].sql, "!=", sql.trimmed(columns[name].sql))
+            )
+            for i, name in enumerate(roles)
+            if columns[name].kind is Kind.TEXT and name not in (*numbers, *times)
+        }
+        found = source.run(rows.grouped({}, about))[0]
         if all(found[f"number_{i}"] is None for i, _ in enumerate(numbers)):
             break
     _check_read(found, numbers, times)
     kept = int(found["kept"] or 0)
     if found["rows"] and not kept:
-        shown = " and ".join(repr(text) for text in filters)
         raise InvalidValue(
-            f"The filter {shown} keeps none of the {found['rows']:,} rows; check its values, and that missing ones "
-            "are asked for with 'is missing'."
+            f"where={where!r} keeps none of the {found['rows']:,} rows; check its values, and that missing ones "
+            "are asked for with 'is null'."
         )
-    notes = [form.note for form in forms.values() if form.note]
+    notes = [*(form.note for form in forms.values()), *(form.note for form in dates.values())]
     notes += [blanks_note(name) for i, name in enumerate(roles) if found.get(f"blank_{i}")]
-    return Kept(picked.filter(true), int(found["rows"]) - kept, tuple(notes))
+    return Kept(
+        rows.where(true).taking(picked.columns), int(found["rows"]) - kept, tuple(filter(None, notes))
+    )
 
 
 def _form(
-    source: Source, rows: ir.Table, role: str, name: str, rules: Rules, decimal: str, all_rows: bool
+    source: Source, rows: Rows, role: str, name: str, rules: Rules, decimal: str, all_rows: bool
 ) -> Form:
     try:
         return form_of(source, rows, role, name, rules, decimal, all_rows)
     except InvalidValue as error:
-        about = error.at(f"The filter compares column {name!r} with a number")
+        about = error.at(f"where compares column {name!r} with a number")
         raise about.advising("To compare texts, write the value in single quotes.") from None
 
 
-def _stray(column: Any, rules: Rules, form: Form) -> Any:
+def _stray(column: Column, rules: Rules, form: Form) -> Sql:
     """The texts that are neither missing nor numbers of this form."""
-    import ibis
-
-    no_number = rules.known(column).notnull() & rules.number(column, form=form).isnull()
+    conditions = [sql.known(rules.known(column).sql), sql.is_null(rules.number(column, form=form))]
     listed = rules.listed(column, form)
-    return ibis.ifelse(no_number if listed is None else no_number & listed.isnull(), column, None)
+    conditions += [] if listed is None else [sql.is_null(listed)]
+    return sql.if_else(sql.both(*conditions), column.sql)
 
 
 def _any(tree: Tree, name: str, columns: Mapping[str, Any], needs: Callable[[Any, Condition], bool]) -> bool:
@@ -97,15 +104,15 @@ def _any(tree: Tree, name: str, columns: Mapping[str, Any], needs: Callable[[Any
 
 
 def selected_on_outcome(tree: Tree | None, outcome: str) -> tuple[Warning, ...]:
-    """A filter on the outcome picks rows by what is to be found out."""
-    if tree is None or outcome not in filter_columns(tree).values():
+    """A condition on the outcome picks rows by what is to be found out."""
+    if tree is None or outcome not in condition_columns(tree).values():
         return ()
     return (
         Warning(
-            "filter-on-outcome",
-            f"The filter uses the outcome {outcome!r}: it selects rows by the value that is to be estimated, and may "
-            "drop those whose outcome is missing, so that estimates are not those of the whole arm; filter by what was "
-            "known before the outcome.",
+            "where-on-outcome",
+            f"where uses the outcome {outcome!r}: it selects rows by the value that is to be estimated, and may "
+            "drop those whose outcome is missing, so that estimates are not those of the whole arm; choose rows by "
+            "what was known before the outcome.",
         ),
     )
 
@@ -116,13 +123,13 @@ def _check_read(found: Mapping[str, object], numbers: Sequence[str], times: Sequ
         text = found[f"number_{i}"]
         if text is not None:
             raise InvalidValue(
-                f"The filter compares column {name!r} with a number, it also holds the text {text!r}; write a "
+                f"where compares column {name!r} with a number, it also holds the text {text!r}; write a "
                 "number for it, or list it in missing_values if it stands for missing."
             )
     for i, name in enumerate(times):
         text = found[f"time_{i}"]
         if text is not None:
             raise InvalidValue(
-                f"The filter compares column {name!r} with a date, it also holds the text {text!r}; write its dates as "
+                f"where compares column {name!r} with a date, it also holds the text {text!r}; write its dates as "
                 f"{FORMS}, or list that text in missing_values if it stands for missing."
             )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from truant.analysis.clusters import Clusters
-from truant.analysis.diagnosis import Warning
-from truant.analysis.over_time import OverTime
-from truant.analysis.uncut import Uncut
-from truant.analysis.weighted import WeightedSums
+from truant.collection.weighted import WeightedSums
 from truant.counts import Counts
-from truant.logs.cut_outcome import CutOutcome
+from truant.estimates.beliefs import Warning
+from truant.estimates.clusters import Clusters, Uncut
+from truant.evidence.course import OverTime
+from truant.provenance import CutOutcome
 from truant.setting import Setting
 
 
@@ -24,6 +24,14 @@ class Group:
     rows: int
     log: Log | None = None
     reason: str = ""
+
+    def with_warnings(self, found: Sequence[Warning]) -> Group:
+        """The group with those warnings that are about its arms, or about no arm."""
+        if self.log is None:
+            return self
+        arms = set(map(str, self.log.arms))
+        own = [warning for warning in found if arms.issuperset(warning.arms)]
+        return replace(self, log=replace(self.log, warnings=(*self.log.warnings, *own)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +53,11 @@ class Log:
     cut_outcome: CutOutcome | None = None  # what cutting a real outcome did, if that was asked for
     uncut: Uncut | None = None  # the counts before that
     weighted: WeightedSums | None = None  # by the probability of each choice, if that was asked for
-    filters: tuple[str, ...] = ()
-    filtered_out: int = 0  # rows that they left out
+    where: str | None = None  # which rows were kept
+    filtered_out: int = 0  # rows that this left out
     missing_markers: dict[str, dict[str, int]] = field(default_factory=dict)  # column -> marker -> rows
+    set_aside: tuple[Any, ...] = ()  # values of arms that cannot be compared, whose rows are in no count
+    asked_arms: tuple[Any, ...] = ()  # labels of all arms, with those
     notes: tuple[str, ...] = ()  # how values were read, a short sentence each, for the report
     warnings: tuple[Warning, ...] = ()  # what to know of the rows before relying on a figure
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from truant.analysis.over_time import ArmPeriod, OverTime
+from sqlglot import exp
+
 from truant.errors import InvalidValue
-from truant.logs.follow_ups import seen_at_first
+from truant.evidence.course import ArmPeriod, OverTime
+from truant.logs import statement as sql
 from truant.logs.log import Log
-from truant.logs.moments import FORMS, iso_texts, moments
+from truant.logs.moments import FORMS, find_dates, iso_of, known_of, no_dates, seconds, with_iso
 from truant.logs.query import QueryColumns
 from truant.logs.source import Source
-from truant.logs.values import Rules
+from truant.logs.statement import Kind, Rows, Sql
+from truant.logs.values import Rules, seen_at_first
 from truant.setting import LARGEST_OUTCOME
-
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
 
 PERIODS = 10
 DAY = 86_400.0
@@ -31,24 +31,25 @@ UNITS = ((DAY, "day"), (3_600.0, "hour"), (60.0, "minute"), (1.0, "second"))
 class Periods:
     """The rows with the number of their period, and what the numbers mean."""
 
-    table: ir.Table
+    table: Rows
     column: str
     numeric: bool
     start: float  # of the first period: seconds since 1970, or a number
     length: float
     number: int
     unit: str  # what lengths are counted in; empty for numbers
+    notes: tuple[str, ...] = ()  # how times were read
 
     def over_time(
         self, source: Source, columns: QueryColumns, arms: Mapping[Any, str]
     ) -> dict[Any, OverTime]:
         """The course over time, by value of `by` (... without it); `arms` are the labels of their values, in order."""
         group = [key for key in columns.dividing if key == "group"]
-        table = columns.table.mutate(arm=columns.known(columns.table, "arm"))
-        table = table.filter(table.arm.notnull())
+        table = columns.table.adding({"arm": columns.rules.known(columns.table.columns["arm"])})
+        table = table.where(sql.known(table["arm"]))
         outcome = seen_at_first(table)
-        sums = {"rows": table.count(), "observed": outcome.count(), "average": outcome.mean()}
-        cells = source.run(table.group_by(*group, "period", "arm").aggregate(**sums))
+        sums = {"rows": sql.count(), "observed": sql.count(outcome), "average": exp.Avg(this=outcome)}
+        cells = source.run(table.grouped(table.by(*group, "period", "arm"), sums))
         found: dict[Any, dict[tuple[Any, Any], dict[str, Any]]] = {}
         for cell in cells:
             found.setdefault(cell["group"] if group else ..., {})[cell["period"], cell["arm"]] = cell
@@ -92,55 +93,68 @@ class Periods:
         return f"{count} {self.unit}" + ("s" if count > 1 else "")
 
 
-def find_periods(source: Source, picked: ir.Table, rules: Rules, column: str) -> Periods:
+@dataclass(frozen=True)
+class _Times:
+    """The times of a column as numbers."""
+
+    value: Sql
+    numeric: bool = False  # plain numbers, no dates
+    days: bool = False  # whole ones
+    note: str = ""  # how texts were read
+    rows: Rows | None = None  # with the columns that the value is made of, if they have further ones
+
+
+def find_periods(source: Source, picked: Rows, rules: Rules, column: str) -> Periods:
     """The rows with a column `period`; or raises InvalidValue where times cannot be read."""
-    value, numeric, days = _times(source, picked, rules, column)
-    look = source.run(picked.aggregate(low=value.min(), high=value.max()))[0]
+    times = _times(source, picked, rules, column)
+    value, numeric = times.value, times.numeric
+    rows = picked if times.rows is None else times.rows
+    look = source.run(rows.grouped({}, {"low": sql.lowest(value), "high": sql.highest(value)}))[0]
     if look["low"] is None or look["low"] == look["high"]:
         came = "has no time in any row" if look["low"] is None else "has the same time in every row"
         raise InvalidValue(f"The course over time needs at least two times, column {column!r} {came}.")
     low, high = float(look["low"]), float(look["high"])
     _check_times(column, low, high, numeric)
-    start, length, unit = _division(low, high, numeric, days)
+    start, length, unit = _division(low, high, numeric, times.days)
     number = int((high - start) // length) + 1
-    code = ((value - start) / length).floor()
-    return Periods(picked.mutate(period=code.cast("int64")), column, numeric, start, length, number, unit)
+    code = sql.floor(sql.over(sql.minus(value, sql.real(start)), sql.real(length)))
+    notes = (times.note,) if times.note else ()
+    return Periods(
+        rows.taking({**picked.columns, "period": code}), column, numeric, start, length, number, unit, notes
+    )
 
 
-def _times(source: Source, picked: ir.Table, rules: Rules, column: str) -> tuple[Any, bool, bool]:
-    """The times as numbers, whether they are plain numbers, and whether they are whole days."""
-    time = picked.time
-    kind = time.type()
-    if kind.is_date() or kind.is_timestamp():
-        return _seconds(rules.known(time)), False, bool(kind.is_date())
-    if kind.is_numeric():
-        return rules.number(time), True, False
-    if kind.is_null():
-        return time.cast("float64"), True, False
-    if not kind.is_string():
+def _times(source: Source, picked: Rows, rules: Rules, column: str) -> _Times:
+    time = picked.columns["time"]
+    kind = time.kind
+    if kind.is_time:
+        return _Times(seconds(rules.known(time), source.dialect), days=kind is Kind.DAY)
+    if kind.is_number:
+        return _Times(rules.number(time), numeric=True)
+    if kind is Kind.NOTHING:
+        return _Times(sql.double(time.sql), numeric=True)
+    if kind is not Kind.TEXT:
         raise InvalidValue(
-            f"Column {column!r} must hold dates, times or numbers, got {kind}; name another column."
+            f"Column {column!r} must hold dates, times or numbers, got {time.type}; name another column."
         )
-    known, number = rules.known(time), rules.number(time)
-    text, stray = iso_texts(time, rules)
-    about = {
-        "known": known.count(),
-        "numbers": number.count(),
-        "stray": stray.min(),
-        "longest": known.length().max(),
-    }
-    found = source.run(picked.aggregate(**about))[0]
+    there, number = rules.known(time).sql, rules.number(time)
+    found = source.run(picked.grouped({}, {"known": sql.count(there), "numbers": sql.count(number)}))[0]
     if found["known"] and found["numbers"] == found["known"]:
-        return number, True, False
+        return _Times(number, numeric=True)
+    dates = find_dates(source, picked, "time", rules, column)
+    rows = with_iso(picked, "time", rules, dates)
+    about = {
+        "stray": sql.lowest(no_dates(rows, "time")),
+        "longest": sql.highest(exp.Length(this=rows[known_of("time")])),
+    }
+    found = source.run(rows.grouped({}, about))[0]
     if found["stray"] is not None:
         raise InvalidValue(
             f"Column {column!r} must hold times such as {FORMS}, or numbers; it holds {found['stray']!r}."
         )
-    return _seconds(moments(text)), False, (found["longest"] or 0) <= len("2024-03-01")
-
-
-def _seconds(moment: Any) -> Any:
-    return moment.cast("timestamp").epoch_seconds().cast("float64")
+    days = (found["longest"] or 0) <= len("2024-03-01")
+    value = seconds(rows.columns[iso_of("time")], source.dialect)
+    return _Times(value, days=days, note=dates.note, rows=rows)
 
 
 def _check_times(column: str, low: float, high: float, numeric: bool) -> None:
@@ -151,7 +165,7 @@ def _check_times(column: str, low: float, high: float, numeric: bool) -> None:
         between = f"within ±{LARGEST_OUTCOME:g}" if numeric else "in the years 1 to 9999"
         raise InvalidValue(
             f"Column {column!r} must hold times {between}, it holds {came:g}{'' if numeric else ' seconds from 1970'}; "
-            "leave these rows out with filter, or list the value in missing_values if it stands for missing."
+            "leave these rows out with where, or list the value in missing_values if it stands for missing."
         )
 
 
@@ -179,7 +193,23 @@ def with_course(log: Log, found: Mapping[Any, OverTime]) -> Log:
     groups = tuple(
         group
         if group.log is None
-        else replace(group, log=replace(group.log, over_time=found.get(group.value)))
+        else replace(
+            group, log=replace(group.log, over_time=_of_arms(found.get(group.value), group.log.arms))
+        )
         for group in log.groups
     )
     return replace(log, groups=groups)
+
+
+def _of_arms(course: OverTime | None, arms: Sequence[Any]) -> OverTime | None:
+    """The course of these arms alone, with their shares of their own rows."""
+    if course is None:
+        return None
+    kept = [one for one in course.periods if one.arm in set(map(str, arms))]
+    if len(kept) == len(course.periods):
+        return course
+    totals: dict[int, int] = {}
+    for one in kept:
+        totals[one.period] = totals.get(one.period, 0) + one.rows
+    shared = [replace(p, share=p.rows / totals[p.period] if totals[p.period] else None) for p in kept]
+    return replace(course, periods=tuple(shared))

@@ -1,23 +1,27 @@
 """The queries: a look at the first rows, the cut points, and the one aggregate that makes a log into counts.
 
-They are written once, in Ibis, and run where the data is; only their few result rows come to Python.
+They are written once and run where the data is; only their few result rows come to Python.
+
+A look at the texts of each column that must be numbers: how they are written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
-from truant.logs import weights
-from truant.logs.follow_ups import FOLLOWED_UP, outcome_known
-from truant.logs.forms import PLAIN, Form
+from sqlglot import exp
+
+from truant.errors import InvalidValue
+from truant.logs import statement as sql
+from truant.logs.cut_outcome import CLASS
+from truant.logs.forms import PLAIN, Form, Shape, decide
 from truant.logs.source import Source
-from truant.logs.values import Rules
+from truant.logs.statement import Column, Kind, Rows, Sql
+from truant.logs.units import weight_sums, weighted_outcome_sums
+from truant.logs.values import FOLLOWED_UP, Rules, outcome_known
 from truant.tables.request import Request
-
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
 
 FIRST_ROWS = 100_000  # a look that costs next to nothing
 MOST_CELLS = 1_000_000  # result rows that Python is willing to see
@@ -43,80 +47,85 @@ class QueryColumns:
     Of a column that must be numbers, `unread_...` holds the text that was not read as one: a marker, or a stray.
     """
 
-    table: ir.Table
+    table: Rows
     keys: tuple[str, ...]  # arm, mediator_0, ...
     cut: frozenset[str]  # those that are classes; `number_...` holds what was cut
     details: tuple[str, ...]  # further keys of the aggregate: seen, unread_...
     rules: Rules
     dividing: tuple[str, ...] = ()  # further keys: group, cluster
 
-    def known(self, table: ir.Table, key: str) -> Any:
-        """A key with NULL wherever it is missing."""
-        return table[key] if key in self.cut else self.rules.known(table[key])
+    def known(self, key: str, rows: Rows | None = None) -> Sql:
+        """A key with NULL wherever it is missing, of all rows or of some."""
+        column = (self.table if rows is None else rows).columns[key]
+        return column.sql if key in self.cut else self.rules.known(column).sql
 
 
-def tidy(
-    request: Request, picked: ir.Table, rules: Rules, forms: Mapping[str, Form], cuts: Cuts
-) -> QueryColumns:
+def tidy(request: Request, picked: Rows, rules: Rules, forms: Mapping[str, Form], cuts: Cuts) -> QueryColumns:
     """The picked columns as the queries want them."""
-    import ibis
-
     cut = [f"mediator_{i}" for i, part in enumerate(request.mediators) if part.classes]
     marks = [role for role in ("observed", "followed_up") if role in request.names()]
     needed = ["outcome", *cut, *marks]
-    numbers = {f"number_{role}": rules.number(picked[role], form=forms.get(role, PLAIN)) for role in needed}
-    picked = picked.mutate(
-        **numbers
-    )  # a step of its own: texts are read once, however often the number is used
+    numbers = {
+        f"number_{role}": rules.number(picked.columns[role], form=forms.get(role, PLAIN)) for role in needed
+    }
+    # a step of its own: texts are read once, however often the number is used
+    picked = picked.adding(numbers, fenced=any(picked.columns[role].kind is Kind.TEXT for role in needed))
+    raw = picked.columns
 
-    def unread(role: str, read: Any) -> Any | None:
+    def unread(role: str, read: Sql) -> Sql | None:
         """What was not read as a number; numbers that mean missing are written plainly, so that Python knows them."""
-        text, listed = (
-            rules.unread(picked[role], read),
-            rules.listed(picked[role], forms.get(role, PLAIN)),
-        )
-        return text if listed is None else ibis.coalesce(listed, text)
+        text, listed = rules.unread(raw[role], read), rules.listed(raw[role], forms.get(role, PLAIN))
+        return text if listed is None else exp.Coalesce(this=listed, expressions=[text])
 
-    keys = {"arm": picked.arm}
-    details = {}
+    keys: dict[str, Column | Sql] = {"arm": raw["arm"]}
+    details: dict[str, Sql | None] = {}
     for i, part in enumerate(request.mediators):
         role = f"mediator_{i}"
-        keys[role] = class_of(picked[f"number_{role}"], cuts[i].points) if part.classes else picked[role]
+        keys[role] = raw[role]
         if part.classes:
-            details[f"unread_{role}"] = unread(role, picked[f"number_{role}"].notnull())
-    clean = picked.number_outcome
-    is_text = picked.outcome.type().is_string()
+            keys[role] = class_of(picked[f"number_{role}"], cuts[i].points)
+            details[f"unread_{role}"] = unread(role, sql.known(picked[f"number_{role}"]))
+    clean = picked["number_outcome"]
+    is_text = raw["outcome"].kind is Kind.TEXT
     outcomes = {
-        "outcome": clean if is_text else rules.number(picked.outcome, but_for_nan=True),
+        "outcome": clean if is_text else rules.number(raw["outcome"], but_for_nan=True),
         "clean": clean,
     }
-    details["unread_outcome"] = unread("outcome", clean.notnull())
+    left = unread("outcome", sql.known(clean))
     if request.observed is not None:
-        seen = picked.number_observed
-        known = outcome_known(request, seen, picked)
-        outcomes = {name: ibis.ifelse(known, outcome, None) for name, outcome in outcomes.items()}
-        if details["unread_outcome"] is not None:  # whatever it holds while not observed
-            details["unread_outcome"] = ibis.ifelse(known, details["unread_outcome"], None)
-        details["seen"] = ibis.cases((seen == 1, 1), (seen == 0, 0))
-        details["unread_observed"] = rules.unread(picked.observed, seen.isin([0.0, 1.0]), always=True)
+        seen = picked["number_observed"]
+        was_known = outcome_known(request, picked)
+        outcomes = {name: sql.if_else(was_known, outcome) for name, outcome in outcomes.items()}
+        left = None if left is None else sql.if_else(was_known, left)  # whatever it holds while not observed
+        details["seen"] = sql.cases(
+            (sql.compared(seen, "=", sql.real(1)), sql.whole(1)),
+            (sql.compared(seen, "=", sql.real(0)), sql.whole(0)),
+        )
+        details["unread_observed"] = rules.unread(raw["observed"], sql.is_in(seen, [0.0, 1.0]), always=True)
+    details["unread_outcome"] = left
     if request.followed_up is not None:  # where it is missing, nothing was followed up
-        asked = picked.number_followed_up
-        details[FOLLOWED_UP] = ibis.ifelse(asked == 1, 1, 0)
-        details["unread_followed_up"] = rules.unread(picked.followed_up, asked.isin([0.0, 1.0]), always=True)
-    if request.by is not None and picked.by.type().is_string():
-        details["blank_group"] = picked.by != picked.by.strip()
-    details = {name: detail for name, detail in details.items() if detail is not None}
-    dividing = {} if request.by is None else {"group": rules.known(picked.by)}
-    dividing |= {} if request.unit is None else {"cluster": picked.cluster}  # see units.py
-    when = {} if request.time is None else {"period": picked.period}  # see periods.py
-    when |= {} if request.probability is None else {"probability": rules.number(picked.probability)}
+        asked = picked["number_followed_up"]
+        details[FOLLOWED_UP] = sql.if_else(sql.compared(asked, "=", sql.real(1)), sql.whole(1), sql.whole(0))
+        details["unread_followed_up"] = rules.unread(
+            raw["followed_up"], sql.is_in(asked, [0.0, 1.0]), always=True
+        )
+    if request.by is not None and raw["by"].kind is Kind.TEXT:
+        blank = sql.compared(picked["by"], "!=", sql.trimmed(picked["by"]))
+        details["blank_group"] = sql.if_else(blank, sql.whole(1), sql.whole(0))
+    found = {name: detail for name, detail in details.items() if detail is not None}
+    dividing: dict[str, Column | Sql] = {} if request.by is None else {"group": rules.known(raw["by"])}
+    dividing |= {} if request.unit is None else {"cluster": raw["cluster"]}  # see units.py
+    when: dict[str, Column | Sql] = (
+        {} if request.time is None else {"period": picked["period"]}
+    )  # see periods.py
+    when |= {} if request.probability is None else {"probability": rules.number(raw["probability"])}
     of_cut = {f"number_{role}": picked[f"number_{role}"] for role in cut}
-    table = picked.select(**keys, **of_cut, **dividing, **when, **details, **outcomes)
-    return QueryColumns(table, tuple(keys), frozenset(cut), tuple(details), rules, tuple(dividing))
+    table = picked.taking({**keys, **of_cut, **dividing, **when, **found, **outcomes})
+    return QueryColumns(table, tuple(keys), frozenset(cut), tuple(found), rules, tuple(dividing))
 
 
 def find_cuts(
-    source: Source, request: Request, picked: ir.Table, rules: Rules, forms: Mapping[str, Form]
+    source: Source, request: Request, picked: Rows, rules: Rules, forms: Mapping[str, Form]
 ) -> Cuts:
     """Where each mediator is cut."""
     cuts = []
@@ -124,24 +133,26 @@ def find_cuts(
         if not part.classes:
             cuts.append(Cut())
             continue
-        number = rules.number(picked[f"mediator_{i}"], form=forms.get(f"mediator_{i}", PLAIN))
-        column = picked.select(arm=rules.known(picked.arm), x=number)
+        role = f"mediator_{i}"
+        number = rules.number(picked.columns[role], form=forms.get(role, PLAIN))
+        column = picked.taking({"arm": rules.known(picked.columns["arm"]), "x": number})
         cuts.append(cut_points(source, column, part.classes))
     return tuple(cuts)
 
 
-def cut_points(source: Source, column: ir.Table, classes: int) -> Cut:
+def cut_points(source: Source, column: Rows, classes: int) -> Cut:
     """For j = 1 .. classes-1 the smallest value x with F(x) >= j / classes, over all rows that have an arm.
 
     A value equal to a cut point belongs below it, so ties go to the lower class; equal cut points are one.
     """
-    column = column.filter(column.arm.notnull() & column.x.notnull())
-    if source.backend.name == "duckdb":
-        found = source.run(
-            column.aggregate(
-                points=_quantile_disc(column.x, classes), low=column.x.min(), high=column.x.max()
-            )
-        )[0]
+    column = column.where(sql.known(column["arm"]), sql.known(column["x"]))
+    if source.dialect == "duckdb":
+        shares = exp.Array(expressions=[exp.Literal.number(repr(j / classes)) for j in range(1, classes)])
+        about: dict[str, Sql] = {
+            "points": exp.Anonymous(this="QUANTILE_DISC", expressions=[column["x"], shares])
+        }
+        about |= {"low": sql.lowest(column["x"]), "high": sql.highest(column["x"])}
+        found = source.run(column.grouped({}, about))[0]
         points, ends = found["points"] or [], (found["low"], found["high"])
     else:  # sorts, and so is slower, but every database can do it
         rows = source.run(_at_ranks(column, classes))
@@ -151,15 +162,31 @@ def cut_points(source: Source, column: ir.Table, classes: int) -> Cut:
     return Cut(tuple(sorted({float(point) for point in points})), tuple(ordered[:1] + ordered[-1:]))
 
 
+def find_outcome_cut(
+    source: Source, request: Request, columns: QueryColumns
+) -> tuple[QueryColumns, tuple[float, ...]]:
+    """The columns with the outcome's class as a further key, and where the outcome is cut; or as they are."""
+    if request.cut_outcome is None:
+        return columns, ()
+    table = columns.table
+    points = request.cut_outcome.points
+    if request.cut_outcome.classes:
+        column = table.taking({"arm": columns.known("arm"), "x": table["clean"]})
+        points = cut_points(source, column, request.cut_outcome.classes).points
+    cut = table.adding({CLASS: class_of(table["clean"], points)})
+    return replace(columns, table=cut, details=(*columns.details, CLASS)), points
+
+
 def first_look(source: Source, columns: QueryColumns, seen: str = "outcome") -> dict[str, Any]:
     """Of the first rows whose outcome was observed: its range, distinct values, and how many were NaN."""
     table = columns.table
-    rows = table.filter(columns.known(table, "arm").notnull() & table[seen].notnull()).limit(FIRST_ROWS)
-    about = {key: columns.known(rows, key).nunique() for key in columns.keys}
-    about |= {key: rows[key].nunique() for key in (*columns.dividing, "clean")}
-    about |= {"low": rows.clean.min(), "high": rows.clean.max()}
-    about |= {"rows": rows.count(), "nan": rows.count() - rows.clean.count()}
-    look = source.run(rows.aggregate(**about))[0]
+    rows = table.where(sql.known(columns.known("arm")), sql.known(table[seen])).first(FIRST_ROWS)
+    about = {key: sql.distinct(columns.known(key, rows)) for key in columns.keys}
+    about |= {key: sql.distinct(rows[key]) for key in (*columns.dividing, "clean")}
+    about |= {"low": sql.lowest(rows["clean"]), "high": sql.highest(rows["clean"])}
+    about |= {"rows": sql.count(), "numbers": sql.count(rows["clean"])}
+    look = source.run(rows.grouped({}, about))[0]
+    look["nan"] = look["rows"] - look["numbers"]
     if look["nan"] and look["low"] is None and seen != "clean":
         return first_look(source, columns, "clean") | {"nan": look["nan"]}
     return look
@@ -173,48 +200,142 @@ def reduce(
     Sums are of y - pivot, with the pivot amid the outcomes, so that outcomes far from zero cost no digits.
     To look at each value for NaN costs a fifth of the query; where none was seen, a NaN shows in the sums.
     """
-    table = columns.table
-    keys = (*columns.keys, *columns.dividing, *columns.details)
-    sums = {"pulls": table.count(), **weights.sums(table)}
-    if by_outcome:
-        return source.run(table.group_by(*keys, "outcome").aggregate(**sums).limit(MOST_CELLS + 1))
-    outcome = table.clean if with_nan else table.outcome
-    about = outcome - pivot
-    sums |= {"observed": outcome.count(), "sum": about.sum(), "squares": (about * about).sum()}
-    sums |= {"cubes": (about * about * about).sum(), **weights.outcome_sums(table, about)}
-    sums |= {"low": outcome.min(), "high": outcome.max()}
-    rows = source.run(table.group_by(*keys).aggregate(**sums).limit(MOST_CELLS + 1))
-    if not with_nan and any(row["observed"] and row["sum"] is None for row in rows):
+    rows = source.run(reduction(columns, by_outcome, pivot, with_nan))
+    if not by_outcome and not with_nan and any(row["observed"] and row["sum"] is None for row in rows):
         return reduce(source, columns, by_outcome, pivot, with_nan=True)
     return rows
 
 
-def class_of(value: Any, points: Sequence[float]) -> Any:
+def reduction(columns: QueryColumns, by_outcome: bool, pivot: float, with_nan: bool) -> exp.Select:
+    """Its statement."""
+    table = columns.table
+    keys = table.by(*columns.keys, *columns.dividing, *columns.details)
+    sums = {"pulls": sql.count(), **weight_sums(table)}
+    if by_outcome:
+        return table.grouped(keys | table.by("outcome"), sums).limit(MOST_CELLS + 1)
+    outcome = table["clean" if with_nan else "outcome"]
+    about = sql.minus(outcome, sql.real(pivot))
+    sums |= {
+        "observed": sql.count(outcome),
+        "sum": sql.total(about),
+        "squares": sql.total(sql.times(about, about)),
+    }
+    sums |= {"cubes": sql.total(sql.times(about, about, about)), **weighted_outcome_sums(table, about)}
+    sums |= {"low": sql.lowest(outcome), "high": sql.highest(outcome)}
+    return table.grouped(keys, sums).limit(MOST_CELLS + 1)
+
+
+def class_of(value: Sql, points: Sequence[float]) -> Sql:
     """The number of the class that a value is in; a value equal to a point belongs below it, NULL to no class."""
-    import ibis
-
-    below = [(value <= point, code) for code, point in enumerate(points)]
-    return ibis.cases((value.isnull(), ibis.null("int64")), *below, else_=len(points))
-
-
-def _quantile_disc(column: Any, classes: int) -> Any:
-    import ibis
-
-    @ibis.udf.agg.builtin  # type: ignore[untyped-decorator]
-    def quantile_disc(x: float, shares: list[float]) -> list[float]:  # type: ignore[empty-body]
-        ...
-
-    return quantile_disc(column, [j / classes for j in range(1, classes)])
-
-
-def _at_ranks(column: ir.Table, classes: int) -> ir.Table:
-    """The values of rank ceil(n j / classes), which are cut points, and the first and the last."""
-    import ibis
-
-    ranked = column.select("x", rank=ibis.row_number().over(order_by=column.x) + 1, n=column.count().over())
-    reached, before = ranked.rank * classes, (ranked.rank - 1) * classes
-    wanted = [(reached >= ranked.n * j) & (before < ranked.n * j) for j in range(1, classes)]
-    found = ranked.select(
-        "x", cut=ibis.or_(*wanted), end=(ranked["rank"] == 1) | (ranked["rank"] == ranked.n)
+    below = [
+        (sql.compared(value, "<=", sql.real(point)), sql.whole(code)) for code, point in enumerate(points)
+    ]
+    return sql.cases(
+        (sql.is_null(value), exp.cast(exp.null(), "bigint")), *below, otherwise=sql.whole(len(points))
     )
-    return found.filter(found.cut | found.end).select("x", "cut")
+
+
+def _at_ranks(column: Rows, classes: int) -> exp.Select:
+    """The values of rank ceil(n j / classes), which are cut points, and the first and the last."""
+    x = column["x"]
+    ranked = column.taking({"x": x, "place": sql.row_number(x), "n": exp.Window(this=sql.count())})
+    place, n = ranked["place"], ranked["n"]
+    reached, before = (
+        sql.times(place, sql.whole(classes)),
+        sql.times(sql.minus(place, sql.whole(1)), sql.whole(classes)),
+    )
+    wanted = [
+        sql.both(
+            sql.compared(reached, ">=", sql.times(n, sql.whole(j))),
+            sql.compared(before, "<", sql.times(n, sql.whole(j))),
+        )
+        for j in range(1, classes)
+    ]
+    ends = sql.either(sql.compared(place, "=", sql.whole(1)), sql.compared(place, "=", n))
+    found = ranked.taking(
+        {
+            "x": ranked["x"],
+            "cut": sql.if_else(sql.either(*wanted), sql.whole(1), sql.whole(0)),
+            "is_end": sql.if_else(ends, sql.whole(1), sql.whole(0)),
+        }
+    )
+    wanted_or_end = sql.either(
+        sql.compared(found["cut"], "=", sql.whole(1)), sql.compared(found["is_end"], "=", sql.whole(1))
+    )
+    return found.where(wanted_or_end).select
+
+
+MOST_SHAPES = 5_000  # more are no numbers
+YES_OR_NO = ("observed", "followed_up")  # columns that must be true or false
+
+
+def find_forms(
+    source: Source, request: Request, picked: Rows, rules: Rules, decimal: str, all_rows: bool
+) -> dict[str, Form]:
+    """The form of each text column that must be numbers, by role.
+
+    The first rows are enough where later texts of another form would be noticed by the aggregate.
+    """
+    forms: dict[str, Form] = {}
+    names = request.names()
+    cut = [f"mediator_{i}" for i, part in enumerate(request.mediators) if part.classes]
+    for role in ["observed", "followed_up", "outcome", *cut]:
+        if role not in names or picked.columns[role].kind is not Kind.TEXT:
+            continue
+        rows = picked
+        if role == "outcome" and request.observed is not None:  # whatever it holds while not observed
+            marks = [mark for mark in ("observed", "followed_up") if mark in names]
+            read = {f"number_{m}": rules.number(picked.columns[m], form=forms.get(m, PLAIN)) for m in marks}
+            rows = picked.adding(read)
+            rows = rows.where(outcome_known(request, rows))
+        forms[role] = form_of(source, rows, role, names[role], rules, decimal, all_rows)
+    return forms
+
+
+def form_of(
+    source: Source, rows: Rows, role: str, name: str, rules: Rules, decimal: str, all_rows: bool
+) -> Form:
+    """The form of one text column; or raises InvalidValue.
+
+    Parameters
+    ----------
+    role, name : what the queries and the user call it.
+    decimal : the decimal sign.
+    all_rows : whether to look at more than the first ones.
+    """
+    if not all_rows:
+        found = _shapes(source, rows, role, rules, FIRST_ROWS)
+        seen_all = sum(shape.rows for shape in found) < FIRST_ROWS
+        try:
+            form = decide(name, found, decimal, role in YES_OR_NO, source.semicolons)
+        except InvalidValue:
+            if seen_all:
+                raise
+        else:
+            whole = source.semicolons and not any(
+                "." in shape.text for shape in found
+            )  # 1.000 may come later
+            if seen_all or form.words or (form == PLAIN and decimal == "." and not form.doubt and not whole):
+                return form
+    return decide(
+        name, _shapes(source, rows, role, rules, None), decimal, role in YES_OR_NO, source.semicolons
+    )
+
+
+def _shapes(source: Source, table: Rows, role: str, rules: Rules, first_rows: int | None) -> list[Shape]:
+    """The texts that are not missing with all digits made alike, of the first rows or of all."""
+    rows = table.taking({"text": table.columns[role].with_sql(sql.trimmed(table[role]))}, fenced=True)
+    rows = rows.where(sql.known(rules.known(rows.columns["text"]).sql))
+    if first_rows is not None:
+        rows = rows.first(first_rows)
+    alike = sql.replaced(rows["text"], [(digit, "9") for digit in "012345678"])
+    found = rows.grouped(
+        {"shape": alike},
+        {"rows": sql.count(), "low": sql.lowest(rows["text"]), "high": sql.highest(rows["text"])},
+    )
+    shapes = [
+        Shape(row["shape"].strip(), row["rows"], row["low"], row["high"])
+        for row in source.run(found.limit(MOST_SHAPES))
+        if not rules.is_missing(row["low"])  # blanks that the database does not know
+    ]
+    return sorted(shapes, key=lambda shape: shape.low)  # databases give any order

@@ -1,26 +1,31 @@
-"""Units of which a log has several rows: puts them into groups that one more key of the aggregate tells apart."""
+"""Units of which a log has several rows: puts them into groups that one more key of the aggregate tells apart.
+
+Sums that are weighted by the probability of each choice: further columns of the one aggregate.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from sqlglot import exp
 
-from truant.analysis.clusters import ArmUnits, Clusters
+from truant.collection.weighted import ALL, POWERS, SEEN, SQUARES, TOTAL, WeightedSums
 from truant.counts import COLUMNS, OBSERVED, PULLS, SUM
-from truant.errors import InvalidValue
-from truant.logs.filter import column_name
+from truant.errors import InvalidValue, named
+from truant.estimates.beliefs import Warning
+from truant.estimates.clusters import ArmUnits, Clusters
+from truant.logs import statement as sql
+from truant.logs.labels import blanks_note
 from truant.logs.log import Log
 from truant.logs.source import Source
-from truant.logs.spellings import blanks_note
-from truant.logs.values import Rules
+from truant.logs.statement import Column, Kind, Rows, Sql
+from truant.logs.values import FOLLOWED_UP, Rules
+from truant.logs.where import column_name
 from truant.setting import Setting
 from truant.tables.request import Request
-
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
 
 MOST_CLUSTERS = 500  # groups of units: an error of 3% in a standard error; with fewer units each is its own
 MOST_CLUSTERS_BY = 100  # of each value of `by`
@@ -30,7 +35,7 @@ MOST_CLUSTERS_BY = 100  # of each value of `by`
 class Units:
     """The rows with the number of their cluster, and how many units there are: by value of `by` (None: all), by arm."""
 
-    table: ir.Table
+    table: Rows
     column: str
     sizes: Mapping[Any, Mapping[str, Any]]  # units, in_several, rows and squares by value
     in_arms: Mapping[tuple[Any, Any], int]  # by value and arm
@@ -56,17 +61,23 @@ class Units:
         return Clusters(self.column, int(about["units"]), int(about["in_several"] or 0), alike, arms)
 
 
-def find_units(source: Source, request: Request, picked: ir.Table, rules: Rules) -> Units:
+def find_units(source: Source, request: Request, picked: Rows, rules: Rules) -> Units:
     """The units of a log, each in a cluster; or raises InvalidValue where a row has none."""
     assert request.unit is not None
-    table = picked.mutate(unit=rules.known(picked.unit))
-    arms = rules.known(picked.arm)
-    keys = {"known_arm": arms, "unit": rules.known(picked.unit)}
+    unit = picked.columns["unit"]
+    table = picked.adding({"unit": rules.known(unit)})
+    keys: dict[str, Column | Sql] = {
+        "known_arm": rules.known(picked.columns["arm"]),
+        "unit": rules.known(unit),
+    }
     if request.by is not None:
-        keys["group"] = rules.known(picked.by)
-    if picked.unit.type().is_string():
-        keys["blank"] = (picked.unit != picked.unit.strip()).ifelse(1, 0)
-    rows = picked.select(**keys).filter(lambda t: t.known_arm.notnull())
+        keys["group"] = rules.known(picked.columns["by"])
+    if unit.kind is Kind.TEXT:
+        keys["blank"] = sql.if_else(
+            sql.compared(unit.sql, "!=", sql.trimmed(unit.sql)), sql.whole(1), sql.whole(0)
+        )
+    rows = picked.taking(keys)
+    rows = rows.where(sql.known(rows["known_arm"]))
     blanks = _check_units(source, rows, request.unit)
     sizes, in_arms = _sizes(source, rows, [])
     if request.by is not None:
@@ -77,47 +88,52 @@ def find_units(source: Source, request: Request, picked: ir.Table, rules: Rules)
     return Units(numbered, request.unit, sizes, in_arms, (blanks_note(request.unit),) if blanks else ())
 
 
-def _numbered(table: ir.Table, clusters: int) -> ir.Table:
+def _numbered(table: Rows, clusters: int) -> Rows:
     """The table with a column `cluster`: units in the order of their names go round the clusters.
 
     Only the names are sorted and numbered, not the rows.
     """
-    import ibis
+    names = table.where(sql.known(table["unit"])).taking({"name": table.columns["unit"]}).distinct()
+    number = exp.Mod(
+        this=exp.paren(sql.minus(sql.row_number(names["name"]), sql.whole(1))),
+        expression=sql.whole(max(clusters, 1)),
+    )
+    names = names.taking({"name": names.columns["name"], "cluster": number})
+    return table.joined(names, "unit", "name", "cluster")
 
-    names = table.filter(table.unit.notnull()).select(name=table.unit).distinct()
-    number = ibis.row_number().over(order_by=names.name) % max(clusters, 1)
-    names = names.select("name", cluster=number.cast("int64"))
-    return table.left_join(names, table.unit == names.name).drop("name")
 
-
-def _check_units(source: Source, rows: ir.Table, unit: str) -> bool:
+def _check_units(source: Source, rows: Rows, unit: str) -> bool:
     """Every row has a unit; returns whether some had blanks around."""
-    about = {"rows": rows.count(), "known": rows.unit.count()}
-    about |= {"blank": rows.blank.sum()} if "blank" in rows.columns else {}
-    found = source.run(rows.aggregate(**about))[0]
+    about = {"rows": sql.count(), "known": sql.count(rows["unit"])}
+    about |= (
+        {"blank": sql.count_where(sql.compared(rows["blank"], "=", sql.whole(1)))} if "blank" in rows else {}
+    )
+    found = source.run(rows.grouped({}, about))[0]
     without = found["rows"] - found["known"]
     if without:
         raise InvalidValue(
             f"{without:,} of {found['rows']:,} rows have no unit, column {unit!r} is missing there; leave them out "
-            f"with filter: {column_name(unit)} is not missing."
+            f"with where: {column_name(unit)} is not null."
         )
     return bool(found.get("blank"))
 
 
 def _sizes(
-    source: Source, rows: ir.Table, group: list[str]
+    source: Source, rows: Rows, group: list[str]
 ) -> tuple[dict[Any, dict[str, Any]], dict[tuple[Any, Any], int]]:
     """Units by value of `by`, and by value and arm; ... stands for all."""
-    per_arm = rows.group_by(*group, "unit", "known_arm").aggregate(n=rows.count())
-    per_unit = per_arm.group_by(*group, "unit").aggregate(arms=per_arm.count(), n=per_arm.n.sum())
+    per_arm = rows.regrouped((*group, "unit", "known_arm"), {"n": sql.count()})
+    per_unit = per_arm.regrouped(
+        (*group, "unit"), {"arms": sql.count(), "n": sql.total(sql.double(per_arm["n"]))}
+    )
     about = {
-        "units": per_unit.count(),
-        "in_several": (per_unit.arms > 1).ifelse(1, 0).sum(),
-        "rows": per_unit.n.sum(),
-        "squares": (per_unit.n.cast("float64") * per_unit.n.cast("float64")).sum(),
+        "units": sql.count(),
+        "in_several": sql.count_where(sql.compared(per_unit["arms"], ">", sql.whole(1))),
+        "rows": sql.total(per_unit["n"]),
+        "squares": sql.total(sql.times(per_unit["n"], per_unit["n"])),
     }
-    found = source.run(per_unit.group_by(*group).aggregate(**about) if group else per_unit.aggregate(**about))
-    by_arm = source.run(per_arm.group_by(*group, "known_arm").aggregate(units=per_arm.count()))
+    found = source.run(per_unit.grouped(per_unit.by(*group), about))
+    by_arm = source.run(per_arm.grouped(per_arm.by(*group, "known_arm"), {"units": sql.count()}))
 
     def value(row: dict[str, Any]) -> Any:
         return row["group"] if group else ...
@@ -149,3 +165,102 @@ def _arm_units(units: int, entries: list[tuple[int, int, float]]) -> ArmUnits:
         np.array(columns[1], np.int64),
         np.array(columns[2], np.float64),
     )
+
+
+FAR_OFF = 5.0  # standard errors beyond which probabilities do not fit the rows
+LEAST_OFF = 0.05  # of the rows, below which it does not matter
+
+
+def weight_sums(rows: Rows) -> dict[str, Sql]:
+    """Of all rows of a cell: sums of e^-power, and how many have no probability; nothing if none was named."""
+    if "probability" not in rows:
+        return {}
+    found = {f"weight_{i}": sql.total(weight) for i, weight in enumerate(_weights(rows))}
+    return found | {"no_probability": sql.minus(sql.count(), sql.count_where(_valid(rows)))}
+
+
+def weighted_outcome_sums(rows: Rows, about: Sql) -> dict[str, Sql]:
+    """Of the observed rows of a cell: sums of e^-power times 1, the outcome, and its square."""
+    if "probability" not in rows:
+        return {}
+    found = {}
+    for i, weight in enumerate(_weights(rows)):
+        found[f"seen_weight_{i}"] = sql.total(sql.if_else(sql.known(about), weight))
+        found[f"weighted_{i}"] = sql.total(sql.times(weight, about))
+        found[f"weighted_squares_{i}"] = sql.total(sql.times(weight, about, about))
+    return found
+
+
+def weighted_sums(
+    request: Request, cells: Iterable[dict[str, Any]], setting: Setting, pivot: float
+) -> WeightedSums | None:
+    """The sums of these cells by arm and mediator level; or raises InvalidValue where a row has no probability."""
+    if request.probability is None:
+        return None
+    kept = [cell for cell in cells if cell["arm"] is not None]
+    _check(request.probability, kept)
+    table = np.zeros((setting.arms, setting.mediators + 1, len(POWERS), 4))
+    for cell in kept:
+        arm, row = cell["place"]
+        for i in range(len(POWERS)):
+            table[arm, row, i] += _cell(cell, i, setting)
+    rows = sum(int(cell["pulls"]) for cell in kept)
+    centre = setting.centre if setting.levels is not None else pivot
+    return WeightedSums(request.probability, table, centre, rows)
+
+
+def share_warnings(sums: WeightedSums | None, arms: Sequence[Any]) -> list[Warning]:
+    """Probabilities that cannot be those of the choices: over an arm's rows, 1/e adds up to about all rows."""
+    if sums is None:
+        return []
+    power, squared = POWERS.index(1.0), POWERS.index(2.0)
+    expected = sums.table[:, :, power, ALL].sum(axis=1)
+    rows = sums.rows
+    error = np.sqrt(np.maximum(sums.table[:, :, squared, ALL].sum(axis=1) - expected, 0.0))
+    found = []
+    for arm, inverse, own in zip(arms, expected, error, strict=True):
+        if abs(inverse - rows) > FAR_OFF * own + LEAST_OFF * rows:
+            text = (
+                f"The probabilities in {named(sums.column)} do not fit the rows: over the rows of arm {named(arm)}, "
+                f"1/probability adds up to {inverse:,.0f}, and should be near {rows:,} (all rows). Check that the "
+                "column holds the probability with which the row's own arm was chosen."
+            )
+            found.append(Warning("probabilities-off", text, str(arm), float(inverse / rows)))
+    return found
+
+
+def _cell(cell: dict[str, Any], power: int, setting: Setting) -> list[float]:
+    whole = float(cell[f"weight_{power}"] or 0.0)
+    if cell.get(FOLLOWED_UP):  # missing at first, which is what the weighted estimates are about
+        found = dict.fromkeys((SEEN, TOTAL, SQUARES), 0.0)
+    elif setting.levels is None:
+        names = {SEEN: "seen_weight", TOTAL: "weighted", SQUARES: "weighted_squares"}
+        found = {place: float(cell[f"{name}_{power}"] or 0.0) for place, name in names.items()}
+    else:
+        seen = 0.0 if cell["outcome"] is None else whole
+        about = 0.0 if cell["outcome"] is None else cell["outcome"] - setting.centre
+        found = {SEEN: seen, TOTAL: seen * about, SQUARES: seen * about**2}
+    found[ALL] = whole
+    return [found[place] for place in (ALL, SEEN, TOTAL, SQUARES)]
+
+
+def _check(column: str, kept: list[dict[str, Any]]) -> None:
+    wrong = sum(int(cell["no_probability"]) for cell in kept)
+    if wrong:
+        rows = sum(cell["pulls"] for cell in kept)
+        name = column_name(column)
+        raise InvalidValue(
+            f"The probability of a choice must be in (0, 1]; in {wrong:,} of {rows:,} rows, column {column!r} holds "
+            f"something else or nothing; leave them out with where: {name} > 0 and {name} <= 1."
+        )
+
+
+def _valid(rows: Rows) -> Sql:
+    probability = rows["probability"]
+    return sql.both(sql.compared(probability, ">", sql.real(0)), sql.compared(probability, "<=", sql.real(1)))
+
+
+def _weights(rows: Rows) -> list[Sql]:
+    """e^-power of each row, NULL where there is no probability."""
+    inverse = sql.if_else(_valid(rows), sql.over(sql.real(1), rows["probability"]))
+    return [exp.Sqrt(this=inverse), inverse, sql.times(inverse, inverse)]

@@ -1,17 +1,18 @@
 """The one compiled loop: every world, assumption and index runs through it.
 
-`run` is a template: `truant.compile.link` binds draw, record, note_pull, score_arm and choose to a world's, a
-layout's, a curve's and an index's compiled functions, and numba inlines them.
+`run` and its steps are a template: `truant.compile.link` binds draw, record, note_pull, score_arm and choose to a
+world's, a layout's, a curve's and an index's compiled functions, and numba inlines them. Their arrays come in six
+records.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from truant.compile import hot
+from truant.compile import hot, step
 from truant.counts import answer_level, answer_real, record_level, record_real
 from truant.indices.index import guessed_log_horizon
 from truant.policies.follow_up_rules import BUDGET, SUCCESS
@@ -124,181 +125,277 @@ READS_FOLLOW_UPS = False  # the curve reads both halves of the counts
 RULED = False  # the rule for follow-ups wants to know what the curve says of the arms
 
 
+class Source(NamedTuple):
+    """Where outcomes come from, and how they are counted."""
+
+    tables: Any  # of the world's draw
+    missing_tables: Any  # of its draw_missing
+    gaps: FloatArray  # (arms,)
+    about: FloatArray  # what `record` needs: the centre, or the levels' values about it
+
+
+class Scoring(NamedTuple):
+    """The curve: what it is made from, what it keeps, and when an arm is next scored."""
+
+    first_pulls: int  # of each arm
+    growth: float
+    parameters: FloatArray  # (arms, any)
+    memory: FloatArray  # (arms, any)
+    shared: FloatArray  # sums over arms, then scratch space
+    contributions: (
+        FloatArray  # (arms + 1, POOLED): what each arm has put into the sums; the last row is scratch
+    )
+    due: IntArray  # (2, arms): settled pulls, and pulls, at which an arm is next scored
+
+
+class Choosing(NamedTuple):
+    """The index: what it looks at."""
+
+    log_horizon: float
+    parameters: FloatArray
+    memory: FloatArray
+    z_grid: FloatArray
+    values: FloatArray  # (arms, z_grid), at(z) of each arm
+
+
+class Ledger(NamedTuple):
+    """What was seen."""
+
+    counts: FloatArray  # (arms, K+1, columns), filled here; those of follow-ups, if any, are its lower half
+    scaled: FloatArray  # (K+1, columns), scratch
+    pulls: IntArray  # (arms,), filled here
+    settled: (
+        IntArray  # (arms,), those of them whose outcome has entered the counts (or is known to be missing)
+    )
+    waiting: FloatArray  # (delay, 3): arm, mediator, outcome of the last rounds
+
+
+class Following(NamedTuple):
+    """When missing outcomes are followed up."""
+
+    rule: FloatArray  # what `worth` is told: success, budget, cost, horizon, and its own parameters
+    described: FloatArray  # (arms, any): what `describe` says of each arm
+    wanted: FloatArray  # (arms,): whether a follow-up of the arm is worth its cost
+    answers: FloatArray  # (delay, 3): arm (-1: none), mediator, outcome of the follow-ups of the last rounds
+
+
+class Course(NamedTuple):
+    """What is noted on the way, and when to end."""
+
+    checkpoints: IntArray  # rounds after which regret is noted
+    regret: FloatArray  # (checkpoints,), filled here
+    follow_ups: FloatArray  # (checkpoints,), filled here
+    done: IntArray  # (1,), checkpoints done, for whoever watches
+    stop: IntArray  # (1,), set by whoever wants it to end
+
+
+class Pull(NamedTuple):
+    """One pull, or the answer to a follow-up."""
+
+    arm: int
+    mediator: int
+    outcome: Any  # a value, or a level
+
+
 def run(
     rng: np.random.Generator,
-    tables: Any,  # of the world's draw
-    gaps: FloatArray,  # (arms,)
-    about: FloatArray,
-    first_pulls: int,
-    growth: float,
-    log_horizon: float,
-    parameters: FloatArray,  # (arms, any) of the curve
-    memory: FloatArray,  # (arms, any) of the curve
-    shared: FloatArray,  # sums over arms, then scratch space
-    contributions: FloatArray,  # (arms + 1, POOLED): what each arm has put into the sums; the last row is scratch
-    z_grid: FloatArray,
-    values: FloatArray,  # (arms, z_grid), at(z) of each arm
-    due: IntArray,  # (2, arms): settled pulls, and pulls, at which an arm is next scored
-    index_parameters: FloatArray,
-    index_memory: FloatArray,
-    counts: FloatArray,  # (arms, K+1, columns), filled here
-    scaled: FloatArray,  # (K+1, columns), scratch
-    pulls: IntArray,  # (arms,), filled here
-    settled: IntArray,  # (arms,), those of them whose outcome has entered the counts (or is known to be missing)
-    waiting: FloatArray,  # (delay, 3): arm, mediator, outcome of the last rounds
-    missing_tables: Any,  # of the world's draw_missing
-    rule: FloatArray,  # what `worth` is told: success, budget, cost, horizon, and its own parameters
-    described: FloatArray,  # (arms, any): what `describe` says of each arm
-    wanted: FloatArray,  # (arms,): whether a follow-up of the arm is worth its cost
-    answers: FloatArray,  # (delay, 3): arm (-1: none), mediator, outcome of the follow-ups of the last rounds
-    follow_ups: FloatArray,  # (checkpoints,), filled here
-    checkpoints: IntArray,  # rounds after which regret is noted
-    regret: FloatArray,  # (checkpoints,), filled here
-    progress: IntArray,  # (1,), checkpoints done, for whoever watches
-    stop: IntArray,  # (1,), set by whoever wants it to end
+    source: Source,
+    scoring: Scoring,
+    choosing: Choosing,
+    ledger: Ledger,
+    following: Following,
+    course: Course,
 ) -> int:
     """Play until the last checkpoint; returns FINISHED, STOPPED or NO_SUCH_ARM. Makes no arrays (see `lean`)."""
-    arms, delay = len(gaps), len(waiting)
-    first_rounds = arms * first_pulls + delay  # until the first pulls of all arms have settled
+    arms, delay = len(source.gaps), len(ledger.waiting)
+    first_rounds = arms * scoring.first_pulls + delay  # until the first pulls of all arms have settled
     renewal = first_rounds
+    log_horizon = choosing.log_horizon
     t = c = 0
     asked = 0.0
-    half = counts.shape[1] // 2
     if RULED:
         for a in range(arms):
-            describe(counts[a], shared, parameters[a], described[a])
-    while c < len(checkpoints):
-        if stop[0]:
+            describe(ledger.counts[a], scoring.shared, scoring.parameters[a], following.described[a])
+    while c < len(course.checkpoints):
+        if course.stop[0]:
             return STOPPED
-        pause = min(checkpoints[c], t + LOOK_UP)
+        pause = min(course.checkpoints[c], t + LOOK_UP)
         while t < pause:
             if t < first_rounds:
                 arm = t % arms
             else:
-                arm = choose(values, z_grid, index_parameters, index_memory, t + 1, rng)
+                arm = choose(
+                    choosing.values, choosing.z_grid, choosing.parameters, choosing.memory, t + 1, rng
+                )
                 if arm < 0 or arm >= arms:  # the rest would write beyond its arrays
                     return NO_SUCH_ARM
-            mediator, outcome = draw(rng, arm, tables)
-            pulls[arm] += 1
-            entering = arm
+            mediator, outcome = draw(rng, arm, source.tables)
+            ledger.pulls[arm] += 1
             if DELAYED:
-                slot = t % delay
-                entering, earlier, late = int(waiting[slot, 0]), int(waiting[slot, 1]), waiting[slot, 2]
-                waiting[slot, 0], waiting[slot, 1], waiting[slot, 2] = arm, mediator, outcome
-                if FOLLOWS_UP and answers[slot, 0] >= 0.0:
-                    answered = int(answers[slot, 0])
-                    answer(counts[answered, half:], int(answers[slot, 1]), answers[slot, 2], about)
-                    due[0, answered] = 0
-                    answers[slot, 0] = -1.0
-                if t >= delay:
-                    row = counts[entering]
-                    if FOLLOWS_UP:
-                        row = counts[entering, :half]
-                    counted = record(row, earlier, late, about)
-                    note_pull(row, memory[entering], earlier, counted)
-                    settled[entering] += 1
-                    if (
-                        FOLLOWS_UP
-                        and is_missing(counted, row)
-                        and asked < rule[BUDGET]
-                        and worth(entering, t, rule, described, wanted, rng)
-                    ):
-                        asked += 1.0
-                        ask(counts[entering, half:], earlier)
-                        due[0, entering] = 0
-                        if rng.random() < rule[SUCCESS]:
-                            answers[slot, 0], answers[slot, 1] = entering, earlier
-                            answers[slot, 2] = draw_missing(rng, entering, earlier, missing_tables)
+                entering = exchange(t % delay, Pull(arm, mediator, outcome), ledger)
+                if FOLLOWS_UP and following.answers[t % delay, 0] >= 0.0:
+                    enter_answer(t % delay, source, ledger, following)
+                    scoring.due[0, int(following.answers[t % delay, 0])] = 0
+                    following.answers[t % delay, 0] = -1.0
             else:
-                row = counts[arm]
-                if FOLLOWS_UP:
-                    row = counts[arm, :half]
-                counted = record(row, mediator, outcome, about)
-                note_pull(row, memory[arm], mediator, counted)
-                if (
-                    FOLLOWS_UP
-                    and is_missing(counted, row)
-                    and asked < rule[BUDGET]
-                    and worth(arm, t, rule, described, wanted, rng)
-                ):
-                    asked += 1.0
-                    ask(counts[arm, half:], mediator)
-                    due[0, arm] = 0  # to be scored anew
-                    if rng.random() < rule[SUCCESS]:
-                        found = draw_missing(rng, arm, mediator, missing_tables)
-                        answer(counts[arm, half:], mediator, found, about)
+                entering = Pull(arm, mediator, outcome)
+            if not DELAYED or t >= delay:
+                asked = enter(rng, t, entering, source, scoring, ledger, following, asked)
             t += 1
             renew = (POOLED or GUESSES_HORIZON) and t >= renewal
             if renew:
                 renewal = int(t * RENEWAL) + 1
                 if GUESSES_HORIZON:
                     log_horizon = guessed_log_horizon(t)
-                for k in range(contributions.shape[1]):
-                    shared[k] = 0.0
-                for a in range(arms):
-                    row = counts[a]
-                    if FOLLOWS_UP and not READS_FOLLOW_UPS:
-                        row = counts[a, :half]
-                    contribute(row, parameters[a], contributions[a])
-                    for k in range(contributions.shape[1]):
-                        shared[k] += contributions[a, k]
+                sum_anew(scoring, ledger)
             # an arm is scored when its counts change, and where pending pulls count, when it is pulled
-            for k in range(arms if renew else (2 if COUNTS_PENDING and entering != arm else 1)):
-                a = k if renew else (entering if k == 0 else arm)
-                ready = settled[a] if DELAYED else pulls[a]
-                if ready < due[0, a] and not renew and not (COUNTS_PENDING and pulls[a] >= due[1, a]):
-                    continue
-                if ready == 0:
-                    continue
-                if growth > 0.0:
-                    due[0, a] = ready + max(np.int64(1), np.int64(growth * ready))
-                    due[1, a] = pulls[a] + max(np.int64(1), np.int64(growth * pulls[a]))
-                row = counts[a]
-                if FOLLOWS_UP and not READS_FOLLOW_UPS:
-                    row = counts[a, :half]
-                if POOLED and not renew:
-                    fresh = contributions[arms]
-                    contribute(row, parameters[a], fresh)
-                    for i in range(contributions.shape[1]):
-                        shared[i] += fresh[i] - contributions[a, i]
-                        contributions[a, i] = fresh[i]
-                if COUNTS_PENDING:
-                    factor = pulls[a] / ready
-                    for m in range(row.shape[0]):
-                        for i in range(row.shape[1]):
-                            scaled[m, i] = row[m, i] * factor
-                    row = scaled
-                if STARTS_ANEW:
-                    for i in range(memory.shape[1]):
-                        memory[a, i] = 0.0
-                aim(known(row, shared, parameters[a]), log_horizon, index_parameters, z_grid)
-                score_arm(row, memory[a], shared, parameters[a], z_grid, values[a])
-                if RULED:
-                    describe(row, shared, parameters[a], described[a])
-                    wanted[a] = -1.0  # to be found when a follow-up is possible
-                if t > first_rounds and not renew:
-                    update(values, z_grid, index_parameters, index_memory, a, rng)
+            for k in range(arms if renew else (2 if COUNTS_PENDING and entering.arm != arm else 1)):
+                a = k if renew else (entering.arm if k == 0 else arm)
+                ready = ledger.settled[a] if DELAYED else ledger.pulls[a]
+                pending_due = COUNTS_PENDING and ledger.pulls[a] >= scoring.due[1, a]
+                if ready > 0 and (renew or pending_due or ready >= scoring.due[0, a]):
+                    score(a, ready, renew, log_horizon, scoring, choosing, ledger, following)
+                    if t > first_rounds and not renew:
+                        update(choosing.values, choosing.z_grid, choosing.parameters, choosing.memory, a, rng)
             if t == first_rounds or (renew and t > first_rounds):
-                update(values, z_grid, index_parameters, index_memory, np.int64(-1), rng)
-        if t < checkpoints[c]:
+                all_arms = np.int64(-1)
+                update(choosing.values, choosing.z_grid, choosing.parameters, choosing.memory, all_arms, rng)
+        if t < course.checkpoints[c]:
             continue
         total = 0.0
         for a in range(arms):
-            total += pulls[a] * gaps[a]
-        regret[c] = total
+            total += ledger.pulls[a] * source.gaps[a]
+        course.regret[c] = total
         if FOLLOWS_UP:
-            follow_ups[c] = asked
+            course.follow_ups[c] = asked
         c += 1
-        progress[0] = c
-    if DELAYED:  # what is still to come
-        for slot in range(min(t, delay)):
-            arm = int(waiting[slot, 0])
-            row = counts[arm]
-            if FOLLOWS_UP:
-                row = counts[arm, :half]
-                if answers[slot, 0] >= 0.0:
-                    answer(
-                        counts[int(answers[slot, 0]), half:], int(answers[slot, 1]), answers[slot, 2], about
-                    )
-            record(row, int(waiting[slot, 1]), waiting[slot, 2], about)
+        course.done[0] = c
+    if DELAYED:
+        enter_rest(min(t, delay), source, ledger, following)
     return FINISHED
+
+
+@step
+def exchange(slot: int, pull: Pull, ledger: Ledger) -> Pull:
+    """The pull whose outcome is due now; this one takes its place."""
+    waiting = ledger.waiting
+    arm, mediator, outcome = int(waiting[slot, 0]), int(waiting[slot, 1]), waiting[slot, 2]
+    waiting[slot, 0], waiting[slot, 1], waiting[slot, 2] = pull.arm, pull.mediator, pull.outcome
+    return Pull(arm, mediator, outcome)
+
+
+@step
+def enter(
+    rng: np.random.Generator,
+    t: int,
+    pull: Pull,
+    source: Source,
+    scoring: Scoring,
+    ledger: Ledger,
+    following: Following,
+    asked: float,
+) -> float:
+    """An outcome into the counts, and the follow-up of a missing one; returns the number of follow-ups so far."""
+    arm, half = pull.arm, ledger.counts.shape[1] // 2
+    row = ledger.counts[arm]
+    if FOLLOWS_UP:
+        row = ledger.counts[arm, :half]
+    counted = record(row, pull.mediator, pull.outcome, source.about)
+    note_pull(row, scoring.memory[arm], pull.mediator, counted)
+    if DELAYED:
+        ledger.settled[arm] += 1
+    if (
+        FOLLOWS_UP
+        and is_missing(counted, row)
+        and asked < following.rule[BUDGET]
+        and worth(arm, t, following.rule, following.described, following.wanted, rng)
+    ):
+        asked += 1.0
+        ask(ledger.counts[arm, half:], pull.mediator)
+        scoring.due[0, arm] = 0  # to be scored anew
+        if rng.random() < following.rule[SUCCESS]:
+            obtained = draw_missing(rng, arm, pull.mediator, source.missing_tables)
+            if DELAYED:
+                slot = t % len(ledger.waiting)
+                following.answers[slot, 0], following.answers[slot, 1] = arm, pull.mediator
+                following.answers[slot, 2] = obtained
+            else:
+                answer(ledger.counts[arm, half:], pull.mediator, obtained, source.about)
+    return asked
+
+
+@step
+def enter_answer(slot: int, source: Source, ledger: Ledger, following: Following) -> None:
+    """The answer to a follow-up into the counts."""
+    arm, half = int(following.answers[slot, 0]), ledger.counts.shape[1] // 2
+    answer(
+        ledger.counts[arm, half:], int(following.answers[slot, 1]), following.answers[slot, 2], source.about
+    )
+
+
+@step
+def sum_anew(scoring: Scoring, ledger: Ledger) -> None:
+    """What all arms contribute, added up again."""
+    for k in range(scoring.contributions.shape[1]):
+        scoring.shared[k] = 0.0
+    for a in range(ledger.counts.shape[0]):
+        row = ledger.counts[a]
+        if FOLLOWS_UP and not READS_FOLLOW_UPS:
+            row = ledger.counts[a, : ledger.counts.shape[1] // 2]
+        contribute(row, scoring.parameters[a], scoring.contributions[a])
+        for k in range(scoring.contributions.shape[1]):
+            scoring.shared[k] += scoring.contributions[a, k]
+
+
+@step
+def score(
+    a: int,
+    ready: int,
+    renew: bool,
+    log_horizon: float,
+    scoring: Scoring,
+    choosing: Choosing,
+    ledger: Ledger,
+    following: Following,
+) -> None:
+    """at(z) of an arm with outcomes; `ready` of its pulls have settled."""
+    if scoring.growth > 0.0:
+        scoring.due[0, a] = ready + max(np.int64(1), np.int64(scoring.growth * ready))
+        scoring.due[1, a] = ledger.pulls[a] + max(np.int64(1), np.int64(scoring.growth * ledger.pulls[a]))
+    row = ledger.counts[a]
+    if FOLLOWS_UP and not READS_FOLLOW_UPS:
+        row = ledger.counts[a, : ledger.counts.shape[1] // 2]
+    if POOLED and not renew:
+        new = scoring.contributions[ledger.counts.shape[0]]
+        contribute(row, scoring.parameters[a], new)
+        for i in range(scoring.contributions.shape[1]):
+            scoring.shared[i] += new[i] - scoring.contributions[a, i]
+            scoring.contributions[a, i] = new[i]
+    if COUNTS_PENDING:
+        factor = ledger.pulls[a] / ready
+        for m in range(row.shape[0]):
+            for i in range(row.shape[1]):
+                ledger.scaled[m, i] = row[m, i] * factor
+        row = ledger.scaled
+    if STARTS_ANEW:
+        for i in range(scoring.memory.shape[1]):
+            scoring.memory[a, i] = 0.0
+    parameters = scoring.parameters[a]
+    aim(known(row, scoring.shared, parameters), log_horizon, choosing.parameters, choosing.z_grid)
+    score_arm(row, scoring.memory[a], scoring.shared, parameters, choosing.z_grid, choosing.values[a])
+    if RULED:
+        describe(row, scoring.shared, parameters, following.described[a])
+        following.wanted[a] = -1.0  # to be found when a follow-up is possible
+
+
+@step
+def enter_rest(slots: int, source: Source, ledger: Ledger, following: Following) -> None:
+    """What is still to come at the end."""
+    for slot in range(slots):
+        arm = int(ledger.waiting[slot, 0])
+        row = ledger.counts[arm]
+        if FOLLOWS_UP:
+            row = ledger.counts[arm, : ledger.counts.shape[1] // 2]
+            if following.answers[slot, 0] >= 0.0:
+                enter_answer(slot, source, ledger, following)
+        record(row, int(ledger.waiting[slot, 1]), ledger.waiting[slot, 2], source.about)

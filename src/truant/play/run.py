@@ -1,4 +1,7 @@
-"""One run of one policy in one instance of a world: from parts to the compiled loop and back."""
+"""One run of one policy in one instance of a world: from parts to the compiled loop and back.
+
+The regret of many runs in a few figures, and the difference of two policies run by run.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,10 @@ from truant.assumptions import Curve
 from truant.assumptions.assumption import note_nothing
 from truant.assumptions.follow_up import DESCRIBED, describe
 from truant.compile import link
-from truant.compile.complaint import CannotCompile
+from truant.compile.linking import CannotCompile
 from truant.counts import Counts, ask_level, ask_real
 from truant.errors import InvalidValue, NotIdentified
+from truant.indices import Index
 from truant.play import loop
 from truant.policies import Policy
 from truant.policies.follow_up_rules import FollowUpRule, FollowUps
@@ -26,6 +30,65 @@ from truant.setting import FloatArray, IntArray, Setting, whole_number
 from truant.spec import Spec
 from truant.worlds import World
 from truant.worlds.world import instance
+
+
+@dataclass(frozen=True)
+class RegretSummary:
+    """Regret at the horizon over runs, which are the last axis of what it is made from.
+
+    Each figure has the shape of the other axes: a number for one policy, shape (P,) for P policies.
+    """
+
+    runs: int
+    mean: Any
+    sd: Any  # 0 for one run
+    se: Any  # of the mean; NaN for one run, which says nothing about how far runs differ
+    median: Any
+    p90: Any  # 90th percentile
+    share_above_10x_median: Any  # of the runs
+    first_half_mean: Any  # at half of the horizon
+
+
+def summarize_regret(final: FloatArray, first_half: FloatArray) -> RegretSummary:
+    """The figures of regret at the horizon and at half of it, both of shape (..., runs)."""
+    runs = final.shape[-1]
+    sd = standard_deviation(final)
+    median = np.median(final, axis=-1, keepdims=True)
+    return RegretSummary(
+        runs=runs,
+        mean=final.mean(axis=-1),
+        sd=sd,
+        se=_standard_error(sd, runs),
+        median=median[..., 0],
+        p90=np.quantile(final, 0.9, axis=-1),
+        share_above_10x_median=(final > 10 * median).mean(axis=-1),
+        first_half_mean=first_half.mean(axis=-1),
+    )
+
+
+def paired_difference(final: FloatArray, other: FloatArray) -> tuple[Any, Any]:
+    """How much more regret than another policy, run by run: mean and its standard error (NaN for one run)."""
+    difference = final - other
+    return difference.mean(axis=-1), _standard_error(standard_deviation(difference), final.shape[-1])
+
+
+def second_half_ratio(first_half_mean: float, final_mean: float) -> float:
+    """Regret of the second half of the rounds over that of the first: 1 if linear; NaN if the first has none."""
+    if not first_half_mean > 0:
+        return float("nan")
+    return float((final_mean - first_half_mean) / first_half_mean)
+
+
+def standard_deviation(values: FloatArray, axis: int = -1) -> Any:
+    """Over runs; 0 for one run."""
+    if values.shape[axis] == 1:
+        return np.zeros_like(values.take(0, axis))
+    return values.std(axis=axis, ddof=1)
+
+
+def _standard_error(sd: Any, runs: int) -> Any:
+    return sd / np.sqrt(runs) if runs > 1 else np.full_like(sd, np.nan)
+
 
 CHECKPOINTS = 160  # evenly spaced; some forty more are packed into the first of them
 LONGEST_DELAY = 10_000_000  # rounds: a run keeps 24 bytes for each outcome that is still to come
@@ -73,6 +136,18 @@ def rounds_late(delay: object, horizon: int) -> int:
     return rounds
 
 
+class Watch(NamedTuple):
+    """How far a run is, and whether it shall end."""
+
+    done: IntArray  # (1,), the rounds that were noted
+    stop: IntArray  # (1,), the run ends early when it is no longer 0
+
+    @classmethod
+    def new(cls, stop: IntArray | None = None) -> Watch:
+        """Of a run that has not begun."""
+        return cls(np.zeros(1, np.int64), np.zeros(1, np.int64) if stop is None else stop)
+
+
 class RunResult(NamedTuple):
     """Results of one run of one policy."""
 
@@ -118,8 +193,7 @@ def play(
     rng: np.random.Generator,
     horizon: int,
     rounds: IntArray,
-    progress: IntArray | None = None,
-    stop: IntArray | None = None,
+    watch: Watch | None = None,
     delay: int = 0,
     follow_ups: FollowUps | None = None,
 ) -> RunResult:
@@ -130,98 +204,126 @@ def play(
     policy, world, rng : who plays, where, and the stream of its pulls (read from where it is, and left there).
     horizon : what the policy is told; `rounds` may end earlier.
     rounds : when regret is noted.
-    progress : its first number counts the rounds that were noted.
-    stop : the run ends early when its first number is no longer 0.
+    watch : for whoever looks on from another thread.
     delay : rounds after which an outcome enters the counts; those still to come at the end enter then.
     follow_ups : what following up a missing outcome costs; None: it cannot be done.
     """
     seen = world.revealed() if policy.reveals else world
     told = replace(seen.setting, minimize=world.setting.minimize)
-    setting = told.maximizing()
-    curve, index = policy.curve(setting, horizon), policy.index
-    z_grid = index.z_grid(curve.linear)
-    arms = setting.arms
-    counts = Counts.empty(setting)
-    table = counts.table if curve.discrete else counts.real().table
+    curve, index = policy.curve(told.maximizing(), horizon), policy.index
+    rule = _followed(policy, seen, follow_ups)
     record, about = _recorder(told, curve.discrete)
-    pending = delay > 0 and index.counts_pending
-    regret, pulls = np.zeros(len(rounds)), np.zeros(arms, np.int64)
-    followed = _followed(policy, seen, follow_ups)
-    scored_rows = table.shape[1]
-    if followed is not None:
-        table = np.concatenate([table, np.zeros_like(table)], axis=1)
-        scored_rows = table.shape[1] if curve.follows_up else scored_rows
-    ruled = followed is not None and followed.describes
-    number = np.zeros(len(rounds) if followed else 0)
     compiled = _linked(
         policy,
         world,
         draw=seen.draw,
         record=record,
-        note_pull=curve.note_pull,
-        score_arm=curve.score_arm,
-        contribute=curve.contribute,
-        known=curve.known,
-        aim=index.aim,
-        update=index.update,
-        choose=index.choose,
-        POOLED=curve.pooled > 0,
         DELAYED=delay > 0,
-        COUNTS_PENDING=pending,
-        STARTS_ANEW=pending and curve.note_pull is not note_nothing,
-        GUESSES_HORIZON=not index.horizon_known,
-        **_follow_up_parts(followed, seen, told, curve),
+        **_scoring_parts(curve, index, delay > 0),
+        **_follow_up_parts(rule, seen, told, curve),
     )
-    arguments = (
-        _own_generator(rng),
-        seen.tables,
-        world.gaps,
-        about,
-        curve.first_pulls,
-        float(curve.growth),
-        float(np.log(horizon)),
-        np.ascontiguousarray(curve.parameters),
-        np.zeros((arms, curve.memory(len(z_grid)))),
-        np.zeros(curve.pooled + curve.scratch),
-        np.zeros((arms + 1, curve.pooled)),
-        z_grid,
-        np.zeros((arms, len(z_grid))),
-        np.full((2, arms), curve.first_pulls),
-        index.parameters(),
-        np.zeros(index.memory(arms)),
-        table,
-        np.zeros((scored_rows, table.shape[2])),
-        pulls,
-        np.zeros(arms, np.int64),
-        np.zeros((delay, 3)),
-        seen.missing_tables if followed else (),
-        followed.numbers(follow_ups, horizon) if followed and follow_ups else np.zeros(1),
-        np.zeros((arms, DESCRIBED if ruled else 0)),
-        np.full(arms if ruled else 0, -1.0),
-        np.full((delay if followed else 0, 3), -1.0),
-        number,
-        rounds,
-        regret,
-        np.zeros(1, np.int64) if progress is None else progress,
-        np.zeros(1, np.int64) if stop is None else stop,
-    )
+    source = loop.Source(seen.tables, seen.missing_tables if rule else (), world.gaps, about)
+    scoring, choosing = _scoring(curve, index, told.arms, horizon)
+    ledger = _ledger(told.maximizing(), curve, rule, delay)
+    following = _following(rule, follow_ups, told.arms, horizon, delay)
+    watch = watch or Watch.new()
+    number = np.zeros(len(rounds) if rule else 0)
+    course = loop.Course(rounds, np.zeros(len(rounds)), number, watch.done, watch.stop)
+    generator = _own_generator(rng)
     start = time.thread_time_ns()
-    ending = compiled(*arguments)
+    ending = compiled(generator, source, scoring, choosing, ledger, following, course)
     nanoseconds = time.thread_time_ns() - start
     if ending == loop.NO_SUCH_ARM:
         raise InvalidValue(
             f"The index of {policy.name!r} chose an arm that is not there; try check_index on it."
         )
-    levels = setting.levels if curve.discrete else None
-    if followed is None:
-        final = Counts(table, levels, setting.centre)
-    else:
+    return RunResult(
+        ending == loop.FINISHED,
+        course.regret,
+        ledger.pulls,
+        world.means,
+        nanoseconds,
+        _final_counts(ledger, told, curve.discrete, rule is not None),
+        follow_ups=None if rule is None else course.follow_ups,
+    )
+
+
+def _scoring_parts(curve: Curve, index: Index, delayed: bool) -> dict[str, Any]:
+    """The functions of curve and index, and what the loop does for them."""
+    pending = delayed and index.counts_pending
+    return {
+        "note_pull": curve.note_pull,
+        "score_arm": curve.score_arm,
+        "contribute": curve.contribute,
+        "known": curve.known,
+        "aim": index.aim,
+        "update": index.update,
+        "choose": index.choose,
+        "POOLED": curve.pooled > 0,
+        "COUNTS_PENDING": pending,
+        "STARTS_ANEW": pending and curve.note_pull is not note_nothing,
+        "GUESSES_HORIZON": not index.horizon_known,
+    }
+
+
+def _scoring(curve: Curve, index: Index, arms: int, horizon: int) -> tuple[loop.Scoring, loop.Choosing]:
+    """The arrays of curve and index before the first round."""
+    z_grid = index.z_grid(curve.linear)
+    scoring = loop.Scoring(
+        curve.first_pulls,
+        float(curve.growth),
+        np.ascontiguousarray(curve.parameters),
+        np.zeros((arms, curve.memory(len(z_grid)))),
+        np.zeros(curve.pooled + curve.scratch),
+        np.zeros((arms + 1, curve.pooled)),
+        np.full((2, arms), curve.first_pulls),
+    )
+    choosing = loop.Choosing(
+        float(np.log(horizon)),
+        index.parameters(),
+        np.zeros(index.memory(arms)),
+        z_grid,
+        np.zeros((arms, len(z_grid))),
+    )
+    return scoring, choosing
+
+
+def _ledger(setting: Setting, curve: Curve, rule: FollowUpRule | None, delay: int) -> loop.Ledger:
+    """Counts of nothing yet, with those of follow-ups below where there is a rule."""
+    counts = Counts.empty(setting)
+    table = counts.table if curve.discrete else counts.real().table
+    scored_rows = table.shape[1]
+    if rule is not None:
+        table = np.concatenate([table, np.zeros_like(table)], axis=1)
+        scored_rows = table.shape[1] if curve.follows_up else scored_rows
+    scaled, arms = np.zeros((scored_rows, table.shape[2])), setting.arms
+    return loop.Ledger(
+        table, scaled, np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros((delay, 3))
+    )
+
+
+def _following(
+    rule: FollowUpRule | None, follow_ups: FollowUps | None, arms: int, horizon: int, delay: int
+) -> loop.Following:
+    """The numbers of the rule, and what it keeps."""
+    described = rule is not None and rule.describes
+    return loop.Following(
+        rule.numbers(follow_ups, horizon) if rule and follow_ups else np.zeros(1),
+        np.zeros((arms, DESCRIBED if described else 0)),
+        np.full(arms if described else 0, -1.0),
+        np.full((delay if rule else 0, 3), -1.0),
+    )
+
+
+def _final_counts(ledger: loop.Ledger, setting: Setting, discrete: bool, followed: bool) -> Counts:
+    """The counts at the end, in the direction of the world's outcomes."""
+    levels, table = setting.maximizing().levels if discrete else None, ledger.counts
+    if followed:
         half = table.shape[1] // 2
-        final = Counts(table[:, :half].copy(), levels, setting.centre, table[:, half:].copy())
-    if told.minimize:
-        final = final.reflected()
-    finished, bought = ending == loop.FINISHED, None if followed is None else number
-    return RunResult(finished, regret, pulls, world.means, nanoseconds, final, follow_ups=bought)
+        final = Counts(table[:, :half].copy(), levels, setting.maximizing().centre, table[:, half:].copy())
+    else:
+        final = Counts(table, levels, setting.maximizing().centre)
+    return final.reflected() if setting.minimize else final
 
 
 def _followed(policy: Policy, world: World, follow_ups: FollowUps | None) -> FollowUpRule | None:

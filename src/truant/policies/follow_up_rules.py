@@ -20,9 +20,8 @@ from truant.assumptions.follow_up import (
 )
 from truant.assumptions.robust import width
 from truant.compile import hot, lean
-from truant.errors import InvalidValue, unknown
+from truant.errors import InvalidValue, quoted, unknown
 from truant.setting import FloatArray, is_number, positive_number, share, whole_number
-from truant.text import quoted
 
 SUCCESS, BUDGET, COST, HORIZON, OWN = range(5)  # what every rule is told, then a parameter of its own
 

@@ -2,6 +2,8 @@
 
 Each index is mean + sqrt(alpha log T) x width, so at(z) with z = sqrt(alpha log T) as for `ucb`. All but
 Algorithm 1 begin with ceil(log(T)^2) pulls of each arm; a cell with no observed outcome is infinitely good.
+
+The paper's MNAR algorithms, with its constants: the odds system solved by its inverse, and their widths.
 """
 
 from __future__ import annotations
@@ -13,13 +15,16 @@ import numpy as np
 
 from truant.assumptions import Assumption, Curve
 from truant.assumptions.assumption import per_arm
+from truant.assumptions.likelihood import invert, least_squares
 from truant.assumptions.mar import Mar
 from truant.assumptions.mcar import Mcar
 from truant.assumptions.mediator_mar import MediatorMar
-from truant.assumptions.normal import straight
-from truant.compile import hot
+from truant.assumptions.mediator_mnar import mediator_mnar
+from truant.assumptions.mnar import mnar
+from truant.assumptions.robust import straight
+from truant.compile import hot, lean
 from truant.counts import OBSERVED, PULLS, SUM
-from truant.errors import InvalidValue
+from truant.errors import InvalidValue, NotIdentified
 from truant.indices.ucb import Ucb
 from truant.policies.policy import Policy
 from truant.setting import FloatArray, Setting
@@ -49,7 +54,12 @@ def paper_policy(alpha: float, assumption: Assumption, curve: Callable[[Setting,
 
 
 def paper_mcar(alpha: float = 2.0) -> Policy:
-    """Algorithm 1: mean of the observed outcomes, Hoeffding width."""
+    """Algorithm 1: mean of the observed outcomes, Hoeffding width.
+
+    Parameters
+    ----------
+    alpha : Width of the paper's confidence bounds: log T is multiplied by alpha, where T is the horizon.
+    """
 
     def curve(setting: Setting, horizon: int) -> Curve:
         parameters = per_arm(setting, setting.centre, width(setting) ** 2 / 2)
@@ -89,7 +99,12 @@ def score_mcar(
 
 
 def paper_mar_known(alpha: float = 2.0) -> Policy:
-    """Algorithm 2: mediator distribution known, Hoeffding width over its levels."""
+    """Algorithm 2: mediator distribution known, Hoeffding width over its levels.
+
+    Parameters
+    ----------
+    alpha : Width of the paper's confidence bounds: log T is multiplied by alpha, where T is the horizon.
+    """
 
     def curve(setting: Setting, horizon: int) -> Curve:
         assumption.check(setting)
@@ -104,7 +119,12 @@ def paper_mar_known(alpha: float = 2.0) -> Policy:
 
 
 def paper_mar(alpha: float = 2.0) -> Policy:
-    """Algorithm 3: mediator distribution estimated, eight times the width."""
+    """Algorithm 3: mediator distribution estimated, eight times the width.
+
+    Parameters
+    ----------
+    alpha : Width of the paper's confidence bounds: log T is multiplied by alpha, where T is the horizon.
+    """
 
     def curve(setting: Setting, horizon: int) -> Curve:
         parameters = per_arm(setting, setting.centre, 8.0 * width(setting))
@@ -114,7 +134,12 @@ def paper_mar(alpha: float = 2.0) -> Policy:
 
 
 def paper_mediator_mar(alpha: float = 2.0) -> Policy:
-    """Algorithm 3 on the pulls with the mediator seen."""
+    """Algorithm 3 on the pulls with the mediator seen.
+
+    Parameters
+    ----------
+    alpha : Width of the paper's confidence bounds: log T is multiplied by alpha, where T is the horizon.
+    """
 
     def curve(setting: Setting, horizon: int) -> Curve:
         parameters = per_arm(setting, setting.centre, 8.0 * width(setting))
@@ -194,9 +219,218 @@ def score_mediator_mar(
         weighted(row, row[:-1, PULLS], pulls, parameters, z_grid, values)
 
 
+def paper_mnar(alpha: float = 2.0) -> Policy:
+    """Algorithm 4 with the joint frequencies that it needs: the odds system solved by its inverse.
+
+    Parameters
+    ----------
+    alpha : Width of the paper's confidence bounds: log T is multiplied by alpha, where T is the horizon.
+    """
+    return _paper_mnar(alpha, literal=False)
+
+
+def paper_mnar_literal(alpha: float = 2.0) -> Policy:
+    """Algorithm 4 as printed, with frequencies given that the outcome is seen: tends to mu/P(O=1).
+
+    Parameters
+    ----------
+    alpha : Width of the paper's confidence bounds: log T is multiplied by alpha, where T is the horizon.
+    """
+    return _paper_mnar(alpha, literal=True)
+
+
+def _paper_mnar(alpha: float, literal: bool) -> Policy:
+    def curve(setting: Setting, horizon: int) -> Curve:
+        assumption.check(setting)
+        number = _condition_number(setting, 0)
+        size = float(np.abs(setting.levels).sum())  # type: ignore[arg-type]
+        parameters = np.hstack(
+            [per_arm(setting, float(literal)), number, per_arm(setting, size, setting.levels)]
+        )
+        L = setting.outcomes
+        return Curve(
+            score_arm=score_mnar,
+            note_pull=keep_inverse,
+            parameters=parameters,
+            discrete=True,
+            first_pulls=first_pulls(horizon),
+            memory=lambda points: 4 + L * (L + 2),
+            scratch=L * (L + 2),
+        )
+
+    assumption = mnar()
+    return paper_policy(alpha, assumption, curve)
+
+
+def _condition_number(setting: Setting, column: int) -> FloatArray:
+    if setting.condition_numbers is None:
+        raise NotIdentified("The paper's MNAR policies need condition_numbers, a bound C_a for each arm.")
+    return setting.condition_numbers[:, column : column + 1]
+
+
+# What an arm keeps for Algorithm 4: for how many pulls its inverse still holds (0: it has none), the odds x (L),
+# pulls with the outcome seen by level (L), pulls, seen ones, the largest number of seen ones of a mediator, and the
+# inverse of its table (L x L). A pull adds one to a single cell, so that inverse and odds change by a rank-one
+# update; rounding is cleared away whenever the arm's pulls have doubled.
+
+
+@hot
+def keep_inverse(row: FloatArray, memory: FloatArray, mediator: int, level: int) -> None:
+    """Sherman and Morrison's update of the arm's inverse and odds, where it has an inverse; and its totals."""
+    K, L = row.shape[0] - 1, row.shape[1] - 1
+    if memory[0] == 0.0 or mediator == K:
+        return
+    x, by_level, totals = memory[1 : 1 + L], memory[1 + L :], memory[1 + 2 * L :]
+    inverse = memory[4 + 2 * L :].reshape(L, L)
+    memory[0] -= 1.0
+    totals[0] += 1.0
+    if level == L:
+        for i in range(L):
+            x[i] += inverse[i, mediator]
+        return
+    by_level[level] += 1.0
+    totals[1] += 1.0
+    seen = 0.0
+    for y in range(L):
+        seen += row[mediator, y]
+    totals[2] = max(totals[2], seen)
+    pivot = 1.0 + inverse[level, mediator]
+    if abs(pivot) < 1e-8:  # the table is nearly singular now: solve it anew
+        memory[0] = 0.0
+        return
+    changed, odds = inverse[level], x[level]
+    for i in range(L):
+        if i != level:
+            factor = inverse[i, mediator] / pivot
+            x[i] -= factor * odds
+            for j in range(L):
+                inverse[i, j] -= factor * changed[j]
+    x[level] = odds / pivot
+    for j in range(L):
+        changed[j] /= pivot
+
+
+@lean
+def solve_anew(row: FloatArray, memory: FloatArray, shared: FloatArray) -> None:
+    """Totals and odds from the whole table, and its inverse if it has one and K = L."""
+    K, L = row.shape[0] - 1, row.shape[1] - 1
+    x, by_level, totals = memory[1 : 1 + L], memory[1 + L :], memory[1 + 2 * L :]
+    totals[:3] = 0.0
+    for y in range(L):
+        by_level[y] = row[:K, y].sum()
+    for m in range(K):
+        seen = row[m, :L].sum()
+        totals[0] += row[m].sum()
+        totals[1] += seen
+        totals[2] = max(totals[2], seen)
+    inverse = memory[4 + 2 * L :].reshape(L, L)
+    if K == L and invert(row[:K, :L], inverse, shared):
+        memory[0] = totals[0]
+        for i in range(L):
+            x[i] = 0.0
+            for m in range(K):
+                x[i] += inverse[i, m] * row[m, L]
+    else:
+        least_squares(row[:K, :L], row[:K, L], shared)  # scales cancel: counts serve as well as frequencies
+        for i in range(L):
+            x[i] = shared[i]
+
+
+@hot
+def score_mnar(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    z_grid: FloatArray,
+    values: FloatArray,
+) -> None:
+    """Mu + sum|y| (8 L C/(|Theta| g) sqrt(alpha log T/T_a) + K/g sqrt(alpha log T/T_ao)), g = 1/max(1+x)."""
+    K, L = row.shape[0] - 1, row.shape[1] - 1
+    literal, number, size, levels = parameters[0], parameters[1], parameters[2], parameters[3:]
+    if memory[0] == 0.0:
+        solve_anew(row, memory, shared)
+    x, by_level, totals = memory[1 : 1 + L], memory[1 + L :], memory[1 + 2 * L :]
+    pulls, seen, norm = totals[0], totals[1], totals[2]  # with the mediator seen
+    if seen == 0.0:
+        values[:] = np.inf
+        return
+    mean = largest = 0.0
+    for y in range(L):
+        odds = 1.0 + x[y]
+        mean += levels[y] * odds * by_level[y]
+        largest = max(largest, odds)
+    mean /= seen if literal else pulls
+    width = size * largest * (8.0 * L * number * math.sqrt(pulls) / norm + K / math.sqrt(seen))
+    for k in range(len(z_grid)):
+        values[k] = mean + z_grid[k] * width
+
+
+def paper_mediator_mnar(alpha: float = 2.0) -> Policy:
+    """The missing-mediator MNAR algorithm, with its transposed system and the lost K put back.
+
+    Parameters
+    ----------
+    alpha : Width of the paper's confidence bounds: log T is multiplied by alpha, where T is the horizon.
+    """
+
+    def curve(setting: Setting, horizon: int) -> Curve:
+        assumption.check(setting)
+        parameters = np.hstack([_condition_number(setting, 1), per_arm(setting, setting.levels)])
+        return Curve(
+            score_arm=score_mediator_mnar,
+            parameters=parameters,
+            discrete=True,
+            first_pulls=first_pulls(horizon),
+            scratch=setting.mediators * (setting.mediators + 2),
+        )
+
+    assumption = mediator_mnar()
+    return paper_policy(alpha, assumption, curve)
+
+
+@lean
+def score_mediator_mnar(
+    row: FloatArray,
+    memory: FloatArray,
+    shared: FloatArray,
+    parameters: FloatArray,
+    z_grid: FloatArray,
+    values: FloatArray,
+) -> None:
+    """Mu + 2 sqrt(a/(2 T_a)) (8 C K/(|Theta| l) + K/l) + sqrt(a/2 sum 4 p^2/n_m), a = alpha log T, l = 1/max(1+x)."""
+    K, L = row.shape[0] - 1, row.shape[1] - 1
+    number, levels = parameters[0], parameters[1:]
+    x = shared[:K]
+    least_squares(row[:K, :L].T, row[K, :L], shared)
+    pulls = row.sum()
+    mean = spread = largest = norm = size = 0.0
+    for m in range(K):
+        both, p = row[m, :L].sum(), (1.0 + x[m]) * row[m].sum() / pulls
+        if row[m].sum() > 0.0:
+            if both == 0.0:
+                values[:] = np.inf
+                return
+            for y in range(L):
+                mean += p * levels[y] * row[m, y] / both
+            spread += 4.0 * p * p / both
+        largest = max(largest, 1.0 + x[m])
+    for y in range(L):
+        norm = max(norm, row[:K, y].sum() / pulls)
+        size += abs(levels[y])
+    if norm == 0.0:
+        values[:] = np.inf
+        return
+    width = 2.0 * math.sqrt(0.5 / pulls) * K * largest * (8.0 * number / norm + 1.0) + math.sqrt(spread / 2.0)
+    straight(mean, (size * width) ** 2, z_grid, values)
+
+
 parts = {
     "paper-mcar": paper_mcar,
     "paper-mar-known": paper_mar_known,
     "paper-mar": paper_mar,
     "paper-mediator-mar": paper_mediator_mar,
+    "paper-mnar": paper_mnar,
+    "paper-mnar-literal": paper_mnar_literal,
+    "paper-mediator-mnar": paper_mediator_mnar,
 }

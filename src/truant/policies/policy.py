@@ -16,9 +16,13 @@ from truant.policies.follow_up_rules import FollowUpRule, rule_of
 from truant.setting import Setting, whole_number
 from truant.spec import Spec
 
-FIRST_PULLS = "first_pulls"  # what every policy takes, whoever made it
-FOLLOW_UP, BUDGET = "follow_up", "budget"  # when missing outcomes are followed up, and how many at most
-COMMON = (FIRST_PULLS, FOLLOW_UP, BUDGET)
+FIRST_PULLS, FOLLOW_UP, BUDGET = "first_pulls", "follow_up", "budget"
+COMMON = {  # what every policy takes, whoever made it
+    FIRST_PULLS: "Number of pulls of each arm before the policy chooses.",
+    FOLLOW_UP: "Which missing outcomes are followed up: a share of them, drawn at random; or, for policies of the "
+    "assumption follow-up, the rule value or threshold.",
+    BUDGET: "Largest number of follow-ups.",
+}
 
 
 @dataclass(frozen=True)

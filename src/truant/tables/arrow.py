@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from truant.errors import InvalidValue
-from truant.extras import require
+from truant.errors import InvalidValue, require
 
 if TYPE_CHECKING:  # slow to import
     import numpy as np

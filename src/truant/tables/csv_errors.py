@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from truant.errors import InvalidValue
-from truant.tables.csv_files import CsvFile, not_utf8
-from truant.tables.csv_scan import open_quote, opened, too_long
+from truant.tables.csv_files import CsvFile, not_utf8, open_quote, opened, too_long
 
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "|"}
 

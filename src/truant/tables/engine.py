@@ -42,13 +42,6 @@ def open_database(path: str) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(os.path.abspath(path), read_only=True, config=settings)
 
 
-def as_ibis(connection: duckdb.DuckDBPyConnection) -> Any:
-    """The connection as Ibis knows it."""
-    import ibis
-
-    return ibis.duckdb.from_connection(connection)
-
-
 def lock(connection: duckdb.DuckDBPyConnection) -> None:
     """No setting can be changed any more."""
     connection.execute("SET lock_configuration = true")

@@ -1,16 +1,27 @@
-"""What was asked for: which column has which role, and what is known of the outcome beforehand."""
+"""Which column plays which role, what labels are called, and how many there may be; for worlds and logs alike."""
 
 from __future__ import annotations
 
 import builtins
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, TypeGuard
 
-from truant.errors import InvalidValue, unknown
+from truant.errors import InvalidValue, quoted, unknown
 from truant.setting import LARGEST_OUTCOME, Setting, as_float, finite, is_number
-from truant.text import quoted
+
+MARKERS = ("", "na", "n/a", "#n/a", "nan", "null", "none", "-")  # missing: in any case, with blanks around
+YES = ("yes", "true", "y", "t", "on")
+NO = ("no", "false", "n", "f", "off")
+
+
+def mixed(name: str, what: str, first: str, second: str) -> str:
+    """The sentence on two ways to write in one column."""
+    return f"Column {name!r} mixes {what}, such as {first!r} and {second!r}; write all of it in one way."
+
 
 MOST_CLASSES = 100
 MOST_OUTCOME_CLASSES = 10
@@ -86,8 +97,8 @@ def understand(
             one_column(name, columns)
             if name in (arm, outcome):
                 raise InvalidValue(f"{role} must be another column than arm and outcome, got {name!r}.")
-    known = _known_outcomes(levels, range)
-    cut = _outcome_cut(cut_outcome, known[0])
+    known = known_outcomes(levels, range)
+    cut = outcome_cut(cut_outcome, known[0])
     marks = dividing.get("followed_up")
     others = {name for role, name in dividing.items() if role != "followed_up"}
     if marks is not None and marks in {observed, *others, *(found.column for found in mediators)}:
@@ -131,9 +142,10 @@ def _mediator(word: object, columns: Sequence[str]) -> MediatorColumn:
     return MediatorColumn(name, classes)
 
 
-def _known_outcomes(
+def known_outcomes(
     levels: Iterable[float] | None, range: Sequence[float] | None
 ) -> tuple[tuple[float, ...] | None, tuple[float, float] | None]:
+    """Levels and range as numbers, if they fit each other; or raises InvalidValue."""
     ends = None
     if range is not None:
         given = finite("range", range)
@@ -157,7 +169,7 @@ def _known_outcomes(
     return values, ends
 
 
-def _outcome_cut(given: object, levels: tuple[float, ...] | None) -> OutcomeCut | None:
+def outcome_cut(given: object, levels: tuple[float, ...] | None) -> OutcomeCut | None:
     """How the outcome is cut: a number of classes, or increasing points."""
     if given is None:
         return None
@@ -189,3 +201,136 @@ def _not_too_large(name: str, values: Iterable[float]) -> None:
     for value in values:
         if abs(value) > LARGEST_OUTCOME:
             raise InvalidValue(f"{name} must be within ±{LARGEST_OUTCOME:g}, got {value:g}.")
+
+
+MISSING_GROUP = "(missing)"
+PLAIN_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")  # 007 is a name
+
+
+def in_order(values: Iterable[Any], untyped: bool) -> dict[Any, Any]:
+    """Each value with its label, sorted by label: numbers as numbers, text as text.
+
+    In an untyped source (CSV) values are numbers if all of them are written as different numbers.
+    """
+    found = list(values)
+    if untyped and all(isinstance(value, str) and PLAIN_NUMBER.fullmatch(value) for value in found):
+        numbers = {value: _whole_as_integer(float(value)) for value in found}
+        labels = numbers if len(set(numbers.values())) == len(found) else {value: value for value in found}
+    else:
+        labels = {value: _whole_as_integer(value) for value in found}
+    try:
+        return dict(sorted(labels.items(), key=lambda item: item[1]))
+    except TypeError:  # of types that do not compare
+        return dict(sorted(labels.items(), key=lambda item: str(item[1])))
+
+
+def group_labels(values: Iterable[Any], untyped: bool) -> dict[Any, str]:
+    """Each value of a column that divides rows with its label, in order; those of missing values come last."""
+    found = set(values)
+    labels = {value: str(label) for value, label in in_order(found - {None}, untyped).items()}
+    if None in found:
+        labels[None] = MISSING_GROUP + " " * (MISSING_GROUP in labels.values())  # a text may be spelt so
+    return labels
+
+
+def mediator_levels(
+    levels: Iterable[tuple[Any, ...]],
+    mediators: Sequence[MediatorColumn],
+    cuts: Sequence[tuple[float, ...]],
+    untyped: bool,
+) -> dict[tuple[Any, ...], str]:
+    """Each combination that occurs with its label, in order of the first column, then the second, ..."""
+    found = list(levels)
+    words: list[dict[Any, str]] = []
+    for i, mediator in enumerate(mediators):
+        labels = in_order({level[i] for level in found}, untyped and not mediator.classes)
+        if mediator.classes:
+            words.append({code: interval(mediator.column, cuts[i], code) for code in labels})
+        elif len(mediators) == 1:
+            words.append({value: str(label) for value, label in labels.items()})
+        else:
+            words.append({value: f"{mediator.column}={label}" for value, label in labels.items()})
+    ranks = [{value: rank for rank, value in enumerate(labels)} for labels in words]
+    found.sort(key=lambda level: [ranks[i][value] for i, value in enumerate(level)])
+    return {level: ", ".join(words[i][value] for i, value in enumerate(level)) for level in found}
+
+
+def interval(column: str, points: Sequence[float], code: int) -> str:
+    """The class in words, such as `286 < cd420 <= 377`."""
+    if not points:
+        return column
+    shown = [written(point) for point in points]
+    if len(set(shown)) < len(shown):
+        shown = [repr(point) for point in points]
+    if code == len(points):
+        return f"{column} > {shown[-1]}"
+    below = f"{shown[code - 1]} < " if code else ""
+    return f"{below}{column} <= {shown[code]}"
+
+
+def written(number: float) -> str:
+    """A number as a reader would write it."""
+    return str(_whole_as_integer(number)) if number == int(number) else f"{number:.6g}"
+
+
+def _whole_as_integer(value: Any) -> Any:
+    """Whole floats as integers: a column of 1, 2 and NaN comes as floats."""
+    if isinstance(value, Decimal):
+        value = float(value)
+    if isinstance(value, float) and math.isfinite(value) and value == int(value) and abs(value) < 2**53:
+        return int(value)
+    return value
+
+
+MOST_ARMS = 1_000
+MOST_MEDIATORS = 100
+FEW_VALUES = 10  # up to which a column is no identifier, however few the rows
+MOST_LEVELS = 10  # distinct values of an outcome that is taken as discrete unless told otherwise
+
+
+def check_distinct(request: Request, arms: int, *mediators: int) -> None:
+    """Not too many arms, nor too many levels of a mediator."""
+    if arms > MOST_ARMS:
+        raise InvalidValue(
+            f"At most {MOST_ARMS:,} arms can be compared, column {request.arm!r} holds more; "
+            "name the column that says which treatment a row had."
+        )
+    if max(mediators, default=0) <= MOST_MEDIATORS:
+        return
+    uncut = [mediator.column for mediator in request.mediators if not mediator.classes]
+    remedy = f"cut numbers into classes, as in '{uncut[-1]}:3'" if uncut else "cut into fewer classes"
+    names = " x ".join(repr(mediator.column) for mediator in request.mediators)
+    raise InvalidValue(f"A mediator may have at most {MOST_MEDIATORS} levels, {names} has more; {remedy}.")
+
+
+def check_identifiers(request: Request, distinct: Sequence[int], rows: int) -> None:
+    """No column of its own value in nearly every row; `distinct` values of the arm and of each mediator."""
+    classes = [0, *(mediator.classes for mediator in request.mediators)]
+    names = [request.arm, *(mediator.column for mediator in request.mediators)]
+    for i, (name, count) in enumerate(zip(names, distinct, strict=True)):
+        if classes[i] or count <= FEW_VALUES or count <= rows / 2:
+            continue
+        came = f"column {name!r} holds {count:,} different values in {rows:,} rows"
+        if i == 0:
+            raise InvalidValue(
+                f"An arm must have several rows, {came} and looks like an identifier; "
+                "name the column that says which treatment a row had."
+            )
+        raise InvalidValue(
+            f"A mediator's level must have several rows, {came}, as identifiers and measurements have; "
+            f"cut numbers into classes, as in '{name}:3', or name another column."
+        )
+
+
+def check_arms(request: Request, arms: Sequence[Any], rows: int, at_least: int = 2) -> None:
+    """Rows, and as many arms as are needed."""
+    if rows == 0:
+        raise InvalidValue("The table has no rows; rows of at least two arms are needed.")
+    if not arms:
+        raise InvalidValue(
+            f"None of the {rows} rows has an arm: column {request.arm!r} is missing throughout."
+        )
+    if len(arms) < at_least:
+        raise InvalidValue(
+            f"At least two arms are needed to compare, column {request.arm!r} holds only {arms[0]!r}."
+        )

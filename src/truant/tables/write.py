@@ -1,20 +1,92 @@
-"""Tables, Arrow or dicts of columns, as files for others to read."""
+"""Tables as rows for a terminal, and as files."""
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from truant.documents import parquet_metadata
-from truant.extras import require
+import numpy as np
+
+from truant.envelope import parquet_metadata
+from truant.errors import label, require, visible
 from truant.files import written_whole
-from truant.tables.labels import PLAIN_NUMBER
-from truant.tables.rows import names_and_rows
+from truant.tables.request import PLAIN_NUMBER
 
 if TYPE_CHECKING:
     import pyarrow
+
+BATCH = 10_000  # rows of Arrow that become Python values at a time
+
+
+def names_and_rows(
+    table: pyarrow.Table | Mapping[str, Any],
+) -> tuple[list[str], Iterator[Sequence[Any]]]:
+    """The names of the columns, and each row as plain values; None where a value is missing."""
+    if isinstance(table, Mapping):
+        return list(table), zip(*map(_plain, table.values()), strict=True)
+    batches = table.to_batches(max_chunksize=BATCH)  # a log of millions of rows need not be there twice
+    return table.column_names, (list(row.values()) for batch in batches for row in batch.to_pylist())
+
+
+def plain_rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each row of a dict of columns by name; NaN is None."""
+    names, rows = names_and_rows(columns)
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _plain(values: Any) -> list[Any]:
+    cells = values.tolist() if isinstance(values, np.ndarray) else values
+    return [None if _is_nan(cell) else cell for cell in cells]
+
+
+def _is_nan(cell: Any) -> bool:
+    return isinstance(cell, float) and cell != cell
+
+
+def text_table(table: pyarrow.Table | Mapping[str, Any]) -> str:
+    """Columns side by side, texts flush left and numbers flush right."""
+    names, rows = names_and_rows(table)
+    cells = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names]
+    columns = [
+        _aligned([label(name), *(label(shown(cell)) for cell in column)], _is_text(column))
+        for name, column in zip(names, cells, strict=True)
+    ]
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
+
+
+def html_table(table: pyarrow.Table | Mapping[str, Any], most_rows: int | None = None) -> str:
+    """A plain HTML table, escaped; of a longer one the first rows, and a line that says how many there are."""
+    names, every = names_and_rows(table)
+    rows = list(islice(every, most_rows))
+    left = sum(1 for _ in every)
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(shown(value))}</td>" for value in row) + "</tr>" for row in rows
+    )
+    more = f"<p>The first {len(rows):,} of {len(rows) + left:,} rows.</p>" if left else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def shown(value: Any) -> str:
+    """A cell: four figures below 1000, whole with thousands separators above; blank for what is not known."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return visible(str(value))
+
+
+def _is_text(column: list[Any]) -> bool:
+    return any(isinstance(cell, str) for cell in column)
+
+
+def _aligned(cells: list[str], left: bool) -> list[str]:
+    width = max(map(len, cells))
+    return [cell.ljust(width) if left else cell.rjust(width) for cell in cells]
 
 
 FORMULA = (

@@ -10,10 +10,17 @@ import numpy as np
 
 from truant.errors import InvalidValue
 from truant.setting import FloatArray, whole_number
-from truant.theory.laws import arm_gamma, discrete, mediator_law, mediator_mnar_law, mnar_law, shared_gamma
+from truant.theory.efficiency import (
+    arm_gamma,
+    discrete,
+    mediator_law,
+    mediator_mnar_law,
+    mnar_law,
+    shared_gamma,
+)
 from truant.worlds import RealWorld, World
-from truant.worlds.confounded import two_arms
 from truant.worlds.draws import number
+from truant.worlds.mar import two_arms
 
 
 def observation_cost(world: World) -> FloatArray:

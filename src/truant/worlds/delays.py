@@ -9,10 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from truant.durations import LONGEST, duration, duration_text
-from truant.errors import InvalidValue
-from truant.pull_columns import code_column, outcome_column
-from truant.setting import FloatArray, IntArray, Setting, needed_setting, positive_number
-from truant.text import quoted
+from truant.errors import InvalidValue, quoted
+from truant.setting import (
+    FloatArray,
+    IntArray,
+    Setting,
+    code_column,
+    needed_setting,
+    outcome_column,
+    positive_number,
+)
 
 Kind = Literal["none", "constant", "exponential", "lognormal"]
 DependsOn = Literal["arm", "mediator", "outcome"]

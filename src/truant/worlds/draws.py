@@ -11,10 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from truant.errors import InvalidValue
+from truant.errors import InvalidValue, quoted
 from truant.setting import FloatArray, as_float, probabilities, whole_number
 from truant.tables.request import is_list
-from truant.text import quoted
 
 Range = float | Sequence[float]  # one number (fixed), or the ends of a uniform draw
 

@@ -1,4 +1,4 @@
-"""Worlds in which the outcome is missing at random given arm and mediator: O ⟂ Y given A, M.
+"""Worlds of normal outcomes that are missing by chance, in an arm or given its mediator: O ⟂ Y given A, M.
 
 The paper draws two graphs for this, (i) with M before Y and (ii) with Y before M. They are one statistical
 world: both say O ⟂ Y given A, M and nothing else, and any joint law of (M, Y) factorises as p(m) p(y|m) and
@@ -11,9 +11,91 @@ from collections.abc import Callable
 
 import numpy as np
 
+from truant.errors import InvalidValue
 from truant.setting import FloatArray, whole_number
-from truant.worlds.draws import Range, boosted_means, chances, dirichlet, spread
+from truant.worlds.draws import (
+    Range,
+    boosted_means,
+    chances,
+    dirichlet,
+    number,
+    number_range,
+    one_arm,
+    spread,
+)
 from truant.worlds.real import RealWorld
+
+
+def mcar(
+    rng: np.random.Generator, *, arms: int = 10, gamma: Range = (0.5, 1.0), sd: float = 1.0
+) -> RealWorld:
+    """Missing completely at random: one gamma for all arms, no mediator, normal outcomes.
+
+    mu_a ~ U[0, 1] and Y ~ N(mu_a, sd); gamma is drawn once (the paper's MCAR experiment).
+
+    Parameters
+    ----------
+    arms : number of arms.
+    gamma : P(O=1), one number or a low, high range.
+    sd : standard deviation of an outcome.
+    """
+    n = whole_number("arms", arms, at_least=1)
+    means = rng.uniform(0.0, 1.0, (n, 1))
+    shared = chances(rng, "gamma", gamma, (1, 1))
+    return RealWorld(np.ones((n, 1)), means, shared, outcome_sd=spread(sd))
+
+
+def no_mediator(
+    rng: np.random.Generator, *, arms: int = 10, gamma: Range = (0.2, 1.0), sd: float = 1.0
+) -> RealWorld:
+    """Missing with a probability of its own in each arm: no mediator, normal outcomes.
+
+    mu_a ~ U[0, 1], Y ~ N(mu_a, sd), gamma_a uniform per arm (the paper's special case O ⟂ Y given A).
+
+    Parameters
+    ----------
+    arms : number of arms.
+    gamma : P(O=1|a), one number or a low, high range.
+    sd : standard deviation of an outcome.
+    """
+    n = whole_number("arms", arms, at_least=1)
+    means = rng.uniform(0.0, 1.0, (n, 1))
+    per_arm = chances(rng, "gamma", gamma, (n, 1))
+    return RealWorld(np.ones((n, 1)), means, per_arm, outcome_sd=spread(sd))
+
+
+def confounded(rng: np.random.Generator, *, K: int = 5, eps: float = 0.1, sd: float = 1.0) -> RealWorld:
+    """Two arms whose observed outcomes have the same distribution, though their means differ by almost 1.
+
+    The instance in the proof of the paper's theorem on mediator-agnostic policies: `two_arms`.
+
+    Parameters
+    ----------
+    K : number of mediator levels, at least 2.
+    eps : probability of all levels but the arm's likely one, in (0, 1).
+    sd : standard deviation of an outcome given its mediator.
+    """
+    return two_arms(K, eps, sd, better=int(rng.integers(2)))
+
+
+def two_arms(K: int, eps: float, sd: float = 1.0, better: int = 0) -> RealWorld:
+    """The instance itself, with the better arm at a given place.
+
+    E[Y|m] is 1 at the first level and 0 elsewhere. The better arm has that level with probability 1-eps, the
+    other arm its second one; the remaining levels share eps. gamma_m = (1/p_m) / sum_k (1/p_k) makes
+    P(m, O=1|a) the same for all levels and both arms.
+    """
+    levels = whole_number("K", K, at_least=2)
+    rest = number("eps", eps)
+    if not 0 < rest < 1:
+        raise InvalidValue(f"eps must be in (0, 1), got {rest:g}.")
+    p = np.full((2, levels), rest / (levels - 1))
+    p[better, 0] = p[1 - better, 1] = 1 - rest
+    means = np.zeros((2, levels))
+    means[:, 0] = 1.0
+    gamma = (1 / p) / (1 / p).sum(axis=1, keepdims=True)
+    return RealWorld(p, means, gamma, outcome_sd=spread(sd))
+
 
 MediatorDraw = Callable[[tuple[int, int]], FloatArray]  # (arms, K) -> P(m|a)
 
@@ -96,10 +178,182 @@ def _mar(
     return RealWorld(mediators(shape), means, seen, outcome_sd=spread(sd))
 
 
-parts = {
+def mar_rare(
+    rng: np.random.Generator, *, arms: int = 10, K: int = 5, gamma: Range = 0.02, sd: float = 1.0
+) -> RealWorld:
+    """The best arm is better only in one mediator level, whose outcomes are almost never observed.
+
+    Plain arms have mean .5 everywhere. The best one has mean .2, but 4 in one level of probability 1/5, so .96
+    in all; outcomes of that level are seen with probability gamma, all others with .9.
+
+    Parameters
+    ----------
+    arms : number of arms.
+    K : number of mediator levels, at least 2.
+    gamma : P(O=1) in the level that matters, one number or a low, high range.
+    sd : standard deviation of an outcome given its mediator.
+    """
+    n, levels = whole_number("arms", arms, at_least=2), whole_number("K", K, at_least=2)
+    best, level = one_arm(rng, n), int(rng.integers(levels))
+    means, seen = np.full((n, levels), 0.5), np.full((n, levels), 0.9)
+    p = np.full((n, levels), 0.8 / (levels - 1))
+    p[:, level] = 0.2
+    means[best] = 0.2
+    means[best, level] = 4.0
+    seen[best, level] = chances(rng, "gamma", gamma, (1,))[0]
+    return RealWorld(p, means, seen, outcome_sd=spread(sd))
+
+
+def mar_one_hidden(
+    rng: np.random.Generator, *, arms: int = 10, K: int = 5, lowest: float = 0.05, sd: float = 1.0
+) -> RealWorld:
+    """The best arm's outcomes are mostly missing in its good mediator levels and observed in its bad ones.
+
+    The best arm's E[Y|m] is U[0, 2] sorted, its gamma falls from .9 to `lowest` over the levels; the others have
+    E[Y|m,a] ~ U[0, .4] and gamma ~ U[.8, 1]; P(m|a) ~ Dirichlet(1).
+
+    Parameters
+    ----------
+    arms : number of arms.
+    K : number of mediator levels.
+    lowest : the best arm's gamma in its best level.
+    sd : standard deviation of an outcome given its mediator.
+    """
+    shape = n, levels = whole_number("arms", arms, at_least=2), whole_number("K", K, at_least=1)
+    best = one_arm(rng, n)
+    means, seen = rng.uniform(0.0, 0.4, shape), rng.uniform(0.8, 1.0, shape)
+    means[best] = np.sort(rng.uniform(0.0, 2.0, levels))
+    seen[best] = np.linspace(0.9, number("lowest", lowest), levels)
+    return RealWorld(dirichlet(rng, np.ones(shape)), means, seen, outcome_sd=spread(sd))
+
+
+def mar_wide(
+    rng: np.random.Generator, *, arms: int = 10, K: int = 5, gamma: Range = (0.1, 1.0), sd: float = 1.0
+) -> RealWorld:
+    """Means differ far more between mediator levels than between arms: drawn from -2 to 3."""
+    shape = whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=1)
+    means = rng.uniform(-2.0, 3.0, shape)
+    seen = chances(rng, "gamma", gamma, shape)
+    return RealWorld(dirichlet(rng, np.ones(shape)), means, seen, outcome_sd=spread(sd))
+
+
+def noisy_arm(
+    rng: np.random.Generator,
+    *,
+    arms: int = 10,
+    K: int = 3,
+    gap: Range = (0.3, 0.6),
+    gamma: Range = (0.2, 1.0),
+    sd: float = 0.3,
+    noise: float = 3.0,
+) -> RealWorld:
+    """One arm is far noisier than the others, and it is the best: its first outcomes are often low.
+
+    E[Y|m,a] ~ U[0, .4], and `gap` above .4 in the noisy arm, whatever the level; P(m|a) ~ Dirichlet(1).
+
+    Parameters
+    ----------
+    arms : number of arms.
+    K : number of mediator levels.
+    gap : how far the noisy arm's mean is above .4, one number or a low, high range.
+    gamma : P(O=1|m,a), one number or a low, high range.
+    sd : standard deviation of an outcome of the quiet arms given its mediator.
+    noise : standard deviation of an outcome of the noisy arm.
+    """
+    shape = whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=1)
+    gaps = number_range("gap", gap, at_least=0.0)
+    best = one_arm(rng, shape[0])
+    means = rng.uniform(0.0, 0.4, shape)
+    means[best] = 0.4 + rng.uniform(*gaps)
+    sds = np.full(shape, spread(sd))
+    sds[best] = spread(noise, "noise")
+    seen = chances(rng, "gamma", gamma, shape)
+    return RealWorld(dirichlet(rng, np.ones(shape)), means, seen, outcome_sd=sds)
+
+
+def noisy_level(
+    rng: np.random.Generator,
+    *,
+    arms: int = 10,
+    K: int = 3,
+    gain: Range = (2.0, 4.0),
+    gamma: Range = (0.02, 0.1),
+    sd: float = 0.3,
+    noise: float = 2.0,
+) -> RealWorld:
+    """One mediator level is noisy and rarely observed, and it decides which arm is best.
+
+    The last level has probability 1/5; the others share the rest as Dirichlet(1). E[Y|m,a] ~ U[0, .4], and the
+    best arm has `gain` more in the noisy level. Outcomes of the quiet levels are seen with probability .9.
+
+    Parameters
+    ----------
+    arms : number of arms.
+    K : number of mediator levels, at least 2.
+    gain : how much more the best arm gets in the noisy level, one number or a low, high range.
+    gamma : P(O=1|a) in the noisy level, one number or a low, high range.
+    sd : standard deviation of an outcome in the quiet levels.
+    noise : standard deviation of an outcome in the noisy level.
+    """
+    shape = n, levels = whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=2)
+    gains = number_range("gain", gain, at_least=0.0)
+    best = one_arm(rng, n)
+    means = rng.uniform(0.0, 0.4, shape)
+    means[best, -1] += rng.uniform(*gains)
+    sds, seen = np.full(shape, spread(sd)), np.full(shape, 0.9)
+    sds[:, -1] = spread(noise, "noise")
+    seen[:, -1:] = chances(rng, "gamma", gamma, (n, 1))
+    p = np.hstack([0.8 * dirichlet(rng, np.ones((n, levels - 1))), np.full((n, 1), 0.2)])
+    return RealWorld(p, means, seen, outcome_sd=sds)
+
+
+def mediator_mar(
+    rng: np.random.Generator,
+    *,
+    arms: int = 10,
+    K: int = 5,
+    gamma: Range = (0.5, 1.0),
+    mediator_gamma: Range = (0.5, 1.0),
+    sd: float = 1.0,
+    linked: bool = False,
+) -> RealWorld:
+    """`mar` with missing mediators, too, with a probability of its own in each arm.
+
+    Parameters
+    ----------
+    arms : number of arms.
+    K : number of mediator levels.
+    gamma : P(O=1|m,a), one number or a low, high range.
+    mediator_gamma : P(Q=1|a), one number or a low, high range.
+    sd : standard deviation of an outcome given its mediator.
+    linked : whether O depends on Q as well, as in the paper's graph: pulls without a mediator then have
+        outcome probabilities of their own, drawn from the same range.
+    """
+    if not isinstance(linked, bool | np.bool_):
+        raise InvalidValue(f"linked must be true or false, got {linked!r}.")
+    n, levels = whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=1)
+    means = boosted_means(rng, n, levels)
+    seen = chances(rng, "gamma", gamma, (n, levels))
+    p = dirichlet(rng, np.ones((n, levels)))
+    mediator_seen = chances(rng, "mediator_gamma", mediator_gamma, (n, 1))
+    unseen = chances(rng, "gamma", gamma, (n, levels)) if linked else seen
+    observation = np.stack([unseen, seen], axis=1)  # (arms, mediator missing or seen, K)
+    return RealWorld(p, means, observation, outcome_sd=spread(sd), mediator_observation=mediator_seen)
+
+
+parts: dict[str, Callable[..., RealWorld]] = {
+    "mcar": mcar,
+    "no-mediator": no_mediator,
+    "confounded": confounded,
     "mar": mar,
     "mar-low": mar_low,
     "mar-uniform": mar_uniform,
     "mar-peaked": mar_peaked,
     "null": null,
+    "mar-rare": mar_rare,
+    "mar-one-hidden": mar_one_hidden,
+    "mar-wide": mar_wide,
+    "noisy-arm": noisy_arm,
+    "noisy-level": noisy_level,
+    "mediator-mar": mediator_mar,
 }

@@ -1,15 +1,18 @@
-"""Worlds in which the outcome hides itself, O ⟂ M given A, Y: the mediator is its shadow.
+"""Worlds of discrete outcomes in which outcome or mediator hide themselves, or both.
 
-In the plain worlds mediator and outcome have little to do with each other, so the shadow is faint; in the
-clear ones they have the same level with probability `match`. In the hidden ones the good arm's high outcomes
-stay away, and so do the other arms' low ones: dropping the missing rows then prefers a wrong arm.
+In `mnar` and its kin the outcome hides itself, O ⟂ M given A, Y: the mediator is its shadow. In the plain worlds
+mediator and outcome have little to do with each other, so the shadow is faint; in the clear ones they have the same
+level with probability `match`. In the hidden ones the good arm's high outcomes stay away, and so do the other arms'
+low ones: dropping the missing rows then prefers a wrong arm. In `both-mnar` the mediator hides itself, too (O ⟂ (M, Q)
+given A, Y, and Q ⟂ (Y, O) given A, M); in `mediator-mnar` and its kin the mediator does, and the outcome is missing by
+the mediator (Y, O, Q independent given A, M).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from truant.setting import FloatArray
+from truant.setting import FloatArray, probabilities
 from truant.worlds.discrete import DiscreteWorld
 from truant.worlds.draws import (
     MATCH,
@@ -20,6 +23,8 @@ from truant.worlds.draws import (
     hiding,
     matching,
     matching_sizes,
+    number,
+    one_arm,
     sizes,
 )
 
@@ -102,9 +107,174 @@ def _clear(rng: np.random.Generator, joint: FloatArray, match: float) -> FloatAr
     return np.swapaxes(joint.sum(axis=1)[..., None] * given, 1, 2)
 
 
+def both_mnar(
+    rng: np.random.Generator,
+    *,
+    arms: int = 10,
+    K: int = 5,
+    L: int = 5,
+    gamma: Range = (0.5, 1.0),
+    mediator_gamma: Range = (0.5, 1.0),
+) -> DiscreteWorld:
+    """Outcome and mediator are both missing not at random, each depending on its own value.
+
+    P(m,y|a) as in `mnar`; gamma uniform per arm and outcome, mediator_gamma per arm and mediator level.
+
+    Parameters
+    ----------
+    arms : number of arms.
+    K : number of mediator levels (identified only for K = L).
+    L : number of outcome levels, at least 2.
+    gamma : P(O=1|y,a), one number or a low, high range.
+    mediator_gamma : P(Q=1|m,a), one number or a low, high range.
+    """
+    n, levels, outcomes = sizes(arms, K, L)
+    _, joint = boosted_joint(rng, n, levels, outcomes)
+    seen = chances(rng, "gamma", gamma, (n, 1, outcomes))
+    mediator_seen = chances(rng, "mediator_gamma", mediator_gamma, (n, levels))
+    return DiscreteWorld(joint, seen, mediator_seen)
+
+
+def mediator_mnar(
+    rng: np.random.Generator,
+    *,
+    arms: int = 10,
+    K: int = 5,
+    L: int = 5,
+    gamma: Range = (0.5, 1.0),
+    mediator_gamma: Range = (0.5, 1.0),
+) -> DiscreteWorld:
+    """The mediator is missing depending on its own value, the outcome depending on the mediator.
+
+    P(y|m,a) ~ Dirichlet(1), on one arm with weight 5 on the top outcome, levels sorted by E[Y|m] within each
+    arm, P(m|a) ~ Dirichlet(1), outcomes equally spaced on [0, 1].
+
+    Parameters
+    ----------
+    arms : number of arms.
+    K : number of mediator levels (identified only for L >= K).
+    L : number of outcome levels, at least 2.
+    gamma : P(O=1|m,a), one number or a low, high range.
+    mediator_gamma : P(Q=1|m,a), one number or a low, high range.
+    """
+    joint = _sorted_joint(rng, *sizes(arms, K, L))
+    return _drawn(rng, joint, gamma, mediator_gamma)
+
+
+def mediator_mnar_hidden(
+    rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5
+) -> DiscreteWorld:
+    """`mediator-mnar` where the best arm's good mediator levels and the others' bad ones are often missing.
+
+    Both chances, to see M and to see Y, fall linearly from .9 to .15 over the best arm's sorted levels and
+    rise from .3 to .95 over those of the others.
+    """
+    return _both_hidden(_sorted_joint(rng, *sizes(arms, K, L)))
+
+
+def mediator_mnar_clear(
+    rng: np.random.Generator,
+    *,
+    arms: int = 10,
+    K: int = 5,
+    L: int = 5,
+    gamma: Range = (0.5, 1.0),
+    mediator_gamma: Range = (0.5, 1.0),
+    match: float = MATCH,
+) -> DiscreteWorld:
+    """`mediator-mnar` where mediator and outcome have one level with probability `match` (needs K = L).
+
+    P(y|m,a) is `match` on y = m plus the rest of a Dirichlet(1) vector, and the boosted arm has
+    P(m|a) ~ Dirichlet(1,..,1,5): it is better because its high levels are likelier.
+    """
+    joint = _clear_joint(rng, match, *matching_sizes("mediator-mnar-clear", arms, K, L))
+    return _drawn(rng, joint, gamma, mediator_gamma)
+
+
+def mediator_mnar_hidden_clear(
+    rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5, match: float = MATCH
+) -> DiscreteWorld:
+    """`mediator-mnar-hidden` with the informative mediator of `mediator-mnar-clear` (needs K = L)."""
+    return _both_hidden(_clear_joint(rng, match, *matching_sizes("mediator-mnar-hidden-clear", arms, K, L)))
+
+
+def _sorted_joint(rng: np.random.Generator, arms: int, K: int, L: int) -> FloatArray:
+    _, outcomes = boosted_outcomes(rng, arms, K, L)
+    order = np.argsort(outcomes @ np.linspace(0, 1, L), axis=1)  # by E[Y|m,a]
+    outcomes = np.take_along_axis(outcomes, order[..., None], axis=1)
+    return dirichlet(rng, np.ones((arms, K)))[..., None] * outcomes
+
+
+def _clear_joint(rng: np.random.Generator, match: float, arms: int, K: int, L: int) -> FloatArray:
+    weights = np.ones((arms, K))
+    weights[one_arm(rng, arms), -1] = 5.0
+    # not sorted: the levels are the outcomes', and a swap would break y = m
+    outcomes = matching(rng, match, (arms, K, L))
+    joint: FloatArray = dirichlet(rng, weights)[..., None] * outcomes
+    return joint
+
+
+def _drawn(rng: np.random.Generator, joint: FloatArray, gamma: Range, mediator_gamma: Range) -> DiscreteWorld:
+    arms, K, _ = joint.shape
+    seen = chances(rng, "gamma", gamma, (arms, K))
+    mediator_seen = chances(rng, "mediator_gamma", mediator_gamma, (arms, K))
+    return DiscreteWorld(joint, seen[..., None], mediator_seen)
+
+
+def _both_hidden(joint: FloatArray) -> DiscreteWorld:
+    arms, K, L = joint.shape
+    best = int(np.argmax(joint.sum(axis=1) @ np.linspace(0, 1, L)))
+    seen = hiding(arms, best, K)
+    return DiscreteWorld(joint, seen[..., None], seen)
+
+
+SEEN = 0.9  # the chance to see an outcome that is not hidden
+
+
+def mediator_and_outcome(
+    rng: np.random.Generator,
+    *,
+    arms: int = 10,
+    K: int = 5,
+    L: int = 5,
+    match: float = 0.5,
+    hidden: float = 0.1,
+) -> DiscreteWorld:
+    """Missingness depends on mediator and outcome together: no assumption holds; follow-ups still work.
+
+    P(y|a) is that of `mnar`; the mediator has the outcome's level with probability `match`, else it is drawn from one
+    Dirichlet(1) vector per arm and outcome. The boosted arm hides outcomes at or above the level of the mediator (as
+    good as promised, or better), the others hide those at or below it. Dropping the missing rows, `mar` and `mnar` all
+    prefer another arm in about nine of ten instances.
+
+    Parameters
+    ----------
+    arms : number of arms.
+    K : number of mediator levels.
+    L : number of outcome levels, as many.
+    match : how often mediator and outcome have the same level.
+    hidden : P(O=1|m,y,a) of a hidden outcome; it is 0.9 for the others.
+    """
+    arms, K, L = matching_sizes("mediator-and-outcome", arms, K, L)
+    chance = float(probabilities("hidden", number("hidden", hidden)))
+    boosted, outcomes = boosted_outcomes(rng, arms, K, L)
+    shares = (dirichlet(rng, np.ones((arms, K)))[..., None] * outcomes).sum(axis=1)  # P(y|a)
+    joint = np.swapaxes(shares[..., None] * matching(rng, match, (arms, L, L)), 1, 2)
+    level, promised = np.arange(L), np.arange(K)[:, None]
+    observation = np.tile(np.where(level <= promised, chance, SEEN), (arms, 1, 1))
+    observation[boosted] = np.where(level >= promised, chance, SEEN)
+    return DiscreteWorld(joint, observation)
+
+
 parts = {
     "mnar": mnar,
     "mnar-hidden": mnar_hidden,
     "mnar-clear": mnar_clear,
     "mnar-hidden-clear": mnar_hidden_clear,
+    "both-mnar": both_mnar,
+    "mediator-mnar": mediator_mnar,
+    "mediator-mnar-hidden": mediator_mnar_hidden,
+    "mediator-mnar-clear": mediator_mnar_clear,
+    "mediator-mnar-hidden-clear": mediator_mnar_hidden_clear,
+    "mediator-and-outcome": mediator_and_outcome,
 }

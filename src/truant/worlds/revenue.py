@@ -1,4 +1,4 @@
-"""Worlds of sales: most outcomes are 0, and the few others are skewed."""
+"""Worlds of sales, whose outcomes are mostly 0, and worlds whose best arm is so by something large and rare."""
 
 from __future__ import annotations
 
@@ -8,8 +8,18 @@ import numpy as np
 
 from truant.setting import positive_number, whole_number
 from truant.worlds.discrete import DiscreteWorld
-from truant.worlds.draws import Range, chances, dirichlet, lifted, lifted_chances, log_spread
-from truant.worlds.skewed import SkewedWorld
+from truant.worlds.draws import (
+    Range,
+    chances,
+    dirichlet,
+    lifted,
+    lifted_chances,
+    log_spread,
+    number_range,
+    one_arm,
+    spread,
+)
+from truant.worlds.real import RealWorld, SkewedWorld
 from truant.worlds.world import World
 
 AMOUNTS = (0.9, 1.1)  # an arm's median amount, in units of `size`
@@ -140,9 +150,130 @@ def lognormal(
     return SkewedWorld(p, 1.0, np.outer(medians, factors), jump_sigma=log_spread(sigma), observation=seen)
 
 
+SKEWED_LEVELS = (0.0, 1.0, 2.0, 5.0, 100.0)
+
+
+def jackpots(
+    rng: np.random.Generator,
+    *,
+    arms: int = 10,
+    K: int = 3,
+    chance: Range = (0.0003, 0.0015),
+    lift: Range = (3.0, 4.0),
+    gamma: Range = (0.3, 1.0),
+    size: float = 100.0,
+    sd: float = 1.0,
+) -> SkewedWorld:
+    """Normal outcomes and, in some arms, a rare huge one, which is most frequent in the best arm.
+
+    Half of the arms, never the best, have no jackpots. The others have them with a probability of their own, in
+    some mediator levels up to three times as often as in others. Without a jackpot Y ~ N(E[Y|m,a], sd), where
+    E[Y|m,a] ~ U[0, .2], in the best arm U[0, .1]; P(m|a) ~ Dirichlet(1).
+
+    Parameters
+    ----------
+    arms : number of arms.
+    K : number of mediator levels.
+    chance : probability of a jackpot in the arms that have one, one number or a low, high range; not in the best.
+    lift : the best arm's probability of a jackpot as a multiple of the upper end of `chance`, one number or a
+        range.
+    gamma : P(O=1|m,a), one number or a low, high range.
+    size : outcome of a jackpot.
+    sd : standard deviation of the other outcomes given the mediator.
+    """
+    shape = whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=1)
+    n = shape[0]
+    best, jackpot = lifted_chances(rng, n, "chance", chance, lift)
+    without = rng.permutation(np.delete(np.arange(n), best))[: n // 2]
+    jackpot[without] = 0.0
+    p = dirichlet(rng, np.ones(shape))
+    factors = rng.uniform(0.5, 1.5, shape)
+    factors /= (p * factors).sum(axis=1, keepdims=True)
+    base = rng.uniform(0.0, 0.2, shape)
+    base[best] /= 2
+    seen = chances(rng, "gamma", gamma, shape)
+    return SkewedWorld(
+        p,
+        np.minimum(jackpot[:, None] * factors, 1.0),
+        positive_number("size", size),
+        base_mean=base,
+        base_sd=spread(sd),
+        observation=seen,
+    )
+
+
+def rare_level(
+    rng: np.random.Generator,
+    *,
+    arms: int = 10,
+    K: int = 3,
+    rare: Range = (0.01, 0.03),
+    gamma: Range = (0.05, 0.15),
+    size: Range = (15.0, 30.0),
+    sd: float = 1.0,
+) -> RealWorld:
+    """The best arm is better only in a rare mediator level whose outcomes are rarely observed.
+
+    The last level is rare; the others share the rest as Dirichlet(1). E[Y|m,a] ~ U[0, .2], save for the best arm
+    in the rare level, where it is `size`. Outcomes of the other levels are seen with probability .9.
+
+    Parameters
+    ----------
+    arms : number of arms.
+    K : number of mediator levels, at least 2.
+    rare : probability of the rare level, one number or a low, high range.
+    gamma : P(O=1|a) in the rare level, one number or a low, high range.
+    size : E[Y] of the best arm in the rare level, one number or a low, high range.
+    sd : standard deviation of an outcome given its mediator.
+    """
+    n, levels = whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=2)
+    value = number_range("size", size, at_least=0.2)
+    best = one_arm(rng, n)
+    means = rng.uniform(0.0, 0.2, (n, levels))
+    means[best, -1] = rng.uniform(*value)
+    last = chances(rng, "rare", rare, (n, 1))
+    p = np.hstack([(1 - last) * dirichlet(rng, np.ones((n, levels - 1))), last])
+    seen = np.full((n, levels), 0.9)
+    seen[:, -1:] = chances(rng, "gamma", gamma, (n, 1))
+    return RealWorld(p, means, seen, outcome_sd=spread(sd))
+
+
+def mnar_skewed(
+    rng: np.random.Generator,
+    *,
+    arms: int = 10,
+    top: Range = (0.001, 0.005),
+    lift: Range = (4.0, 7.0),
+    gamma: Range = (0.5, 1.0),
+) -> DiscreteWorld:
+    """`mnar` with outcomes 0, 1, 2, 5 and 100; the last one is rare, and more frequent in the best arm.
+
+    Five mediator levels, P(m|a) ~ Dirichlet(1). P(Y=100|a) is the same in all of them; the other outcomes share
+    the rest as Dirichlet(4, 3, 2, 1), per arm and level. Gamma is uniform per arm and outcome.
+
+    Parameters
+    ----------
+    arms : number of arms.
+    top : P(Y=100|a), one number or a low, high range, of all arms but the best.
+    lift : the best arm's P(Y=100|a) as a multiple of the upper end of `top`, one number or a range.
+    gamma : P(O=1|y,a), one number or a low, high range.
+    """
+    n, K = whole_number("arms", arms, at_least=1), len(SKEWED_LEVELS)
+    _, rare = lifted_chances(rng, n, "top", top, lift)
+    given = np.empty((n, K, K))
+    given[..., -1] = rare[:, None]
+    weights = np.broadcast_to([4.0, 3.0, 2.0, 1.0], (n, K, K - 1))
+    given[..., :-1] = (1 - rare)[:, None, None] * dirichlet(rng, weights)
+    joint = dirichlet(rng, np.ones((n, K)))[..., None] * given
+    return DiscreteWorld(joint, chances(rng, "gamma", gamma, (n, 1, K)), levels=SKEWED_LEVELS)
+
+
 parts: dict[str, Callable[..., World]] = {
     "conversion": conversion,
     "zero-inflated": zero_inflated,
     "rates": rates,
     "lognormal": lognormal,
+    "jackpots": jackpots,
+    "rare-level": rare_level,
+    "mnar-skewed": mnar_skewed,
 }

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from truant.errors import InvalidValue
-from truant.extras import require
+from truant.errors import InvalidValue, require
 from truant.tables.arrow import KINDS, columns_of
 from truant.tables.csv_errors import explained
 from truant.tables.csv_files import CsvFile, csv_query, look_at
@@ -22,8 +21,7 @@ from truant.tables.engine import open_in_memory
 from truant.tables.request import Request, understand
 from truant.worlds.discrete import DiscreteWorld
 from truant.worlds.real import RealWorld
-from truant.worlds.replay import ESTIMATED, Chances, Replay
-from truant.worlds.tally import tally
+from truant.worlds.replay import ESTIMATED, Chances, Replay, tally
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
@@ -52,7 +50,8 @@ def from_table(
     Parameters
     ----------
     data : pandas, polars or Arrow table (anything with the Arrow interface), dict of columns, or path of a CSV or
-        Parquet file. Missing is NULL, NaN, blank, and in any case NA, N/A, NaN, null and None; yes and no are 1 and 0.
+        Parquet file. Missing is NULL, NaN, blank, - and in any case NA, N/A, #N/A, NaN, null and None; yes and no
+        are 1 and 0.
     arm, outcome : columns. Rows without an arm are skipped.
     mediator : column or columns; several combine into one; `NAME:3` cuts a number into thirds over all arms, ties to
         the lower. None: no mediator.

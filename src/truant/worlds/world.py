@@ -13,10 +13,9 @@ import numpy.typing as npt
 
 from truant import registry
 from truant.compile import entry, hot, link
-from truant.errors import InvalidValue
+from truant.errors import InvalidValue, counted, label, visible
 from truant.setting import FloatArray, IntArray, Setting, whole_number
 from truant.spec import Spec
-from truant.text import counted, label, visible
 
 EQUAL = 1e-12  # arms that are equal by construction may differ in the last digit
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -12,10 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from truant.cli.base import as_json, cli, number, say
+from truant.cli.base import as_json, cli, number, print_document, say
 from truant.documents import document
-from truant.errors import InvalidValue
-from truant.text import quoted
+from truant.errors import InvalidValue, quoted
 
 if TYPE_CHECKING:
     from truant.live.experiment import Experiment
@@ -114,11 +112,6 @@ def check_whole(name: str, value: object, least: int) -> None:
         raise InvalidValue(f"{name} must be a whole number of at least {least}, got {quoted(value)}.")
 
 
-def names(text: str) -> list[str]:
-    """Names with commas between them."""
-    return [part.strip() for part in text.split(",")]
-
-
 def command_line(*words: str, store: str | None) -> str:
     """A command to type next, with the store if that was named."""
     import shlex
@@ -171,8 +164,3 @@ def answer(as_json: bool, kind: str, fields: Mapping[str, Any], sentence: str) -
         print_document(document(kind, 1, fields))
     else:
         say(sentence)
-
-
-def print_document(found: Mapping[str, Any]) -> None:
-    """Print a JSON document."""
-    click.echo(json.dumps(found, indent=2))

@@ -1,4 +1,4 @@
-"""Commands that change an experiment: each is an event with who and why."""
+"""Commands that make, change and move experiments: each change is an event with who and why."""
 
 from __future__ import annotations
 
@@ -6,21 +6,84 @@ from typing import Any
 
 import click
 
+from truant.cli.base import (
+    SectionedGroup,
+    cli,
+    console,
+    examples,
+    integer,
+    print_document,
+    removed,
+    say,
+    wrote,
+)
 from truant.cli.base import as_json as json_option
-from truant.cli.base import cli, integer
 from truant.cli.live.base import (
     actor_option,
     answer,
+    command_line,
     experiment_fields,
     live_command,
     opened,
+    opened_store,
     options,
     store_option,
     why_option,
 )
-from truant.cli.live.settings import changeable_options
-from truant.cli.sections import SectionedGroup
-from truant.text import named
+from truant.cli.question_options import question_options
+from truant.documents import document
+from truant.errors import Conflict, named
+from truant.live.question import CHANGEABLE, ExperimentQuestion
+
+
+@live_command(
+    "create",
+    changes=True,
+    epilog=examples(
+        "truant create mails --arms old,new --levels 0,1 --assume mcar --window 7d",
+        "truant create offers --arms a,b,c --range 0,9 --policy mcar-ucb --window 2d",
+    ),
+)
+@click.argument("name")
+@question_options(ExperimentQuestion, defaults=False)
+def create(
+    name: str,
+    arms: list[str],
+    minimize: bool,
+    actor: str | None,
+    why: str | None,
+    store: str | None,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Create an experiment, which then chooses arms and learns.
+
+    Outcomes may come late or never. The options --window, --assume (or --policy) and one of --range and --levels are
+    required. An experiment whose arms could not be compared under its assumption is refused.
+    """
+    from truant.live.experiment import Experiment
+
+    given = {setting: value for setting, value in settings.items() if value is not None}
+    with opened_store(store, create=True) as place:
+        try:
+            experiment = Experiment.create(
+                name, arms, minimize=minimize, store=place, actor=actor, why=why, **given
+            )
+        except Conflict as error:
+            ready = command_line("truant", "ask", name, store=store)
+            raise error.advising_instead(f"It is ready: {ready}; or choose another name.") from None
+        fields = experiment_fields(experiment)
+    if as_json:
+        print_document(document("experiment", 1, fields))
+        return
+    from truant.documents.lists import created_document
+    from truant.documents.terminal import Printed
+
+    console().print(Printed(created_document(fields)))
+    elsewhere = "" if store else "; in another folder, name it with --store or TRUANT_STORE"
+    say(f"Store: {place.place}{elsewhere}.")
+    say(f"Next: {command_line('truant', 'ask', name, '--key', 'customer-1', store=store)}")
+
 
 STATUSES = {
     "pause": ("is paused", "Stop making decisions until the experiment is resumed."),
@@ -51,10 +114,8 @@ for _word, (_now, _summary) in STATUSES.items():
 
 @live_command("change", changes=True)
 @click.argument("name")
-@changeable_options
-@click.option(
-    "--unset", multiple=True, metavar="SETTING", help="Setting to remove, e.g. control; may be repeated."
-)
+@question_options(ExperimentQuestion, only=CHANGEABLE, defaults=False)
+@removed("--unset", "an empty value of the setting", "such as --control ''")
 @click.option(
     "--revision",
     type=integer,
@@ -63,7 +124,6 @@ for _word, (_now, _summary) in STATUSES.items():
 )
 def change(
     name: str,
-    unset: tuple[str, ...],
     revision: int | None,
     actor: str | None,
     why: str | None,
@@ -73,11 +133,12 @@ def change(
 ) -> None:
     """Change settings of an experiment for later decisions.
 
-    Each change, such as --policy mar-ucb, makes a new revision. Use `truant arm` to add or retire arms; the settings of
-    the mediator and of the outcome cannot be changed.
+    Each change, such as --policy mar-ucb, makes a new revision. An empty value removes a setting: --control ''. Use
+    `truant arm` to add or retire arms; the settings of the mediator and of the outcome cannot be changed.
     """
-    given = {setting: value for setting, value in settings.items() if value is not None}
-    given |= {setting.strip().replace("-", "_"): None for setting in unset}
+    given: Any = {
+        setting: None if value == "" else value for setting, value in settings.items() if value is not None
+    }
     with opened(name, store) as experiment:
         before = experiment.state.head.revision
         experiment.change(actor=actor, why=why, revision=revision, **given)
@@ -136,3 +197,77 @@ def close_windows(name: str, now: str | None, store: str | None, as_json: bool) 
         closed = experiment.close_windows(now)
     counted = "1 decision was" if closed == 1 else f"{closed:,} decisions were"
     answer(as_json, "closed-windows", {"experiment": name, "decisions": closed}, f"{counted} counted.")
+
+
+@live_command("export")
+@click.argument("name")
+@click.option("--out", required=True, type=click.Path(path_type=str), help="File to write: .csv or .parquet.")
+@click.option("--all", "every", is_flag=True, help="Also write decisions that are not settled yet.")
+def export(name: str, out: str, every: bool, store: str | None, as_json: bool) -> None:
+    """Write a table with one row for each settled decision.
+
+    `truant analyze` reads the file with --arm arm --mediator mediator --outcome outcome --probability probability.
+    """
+    with opened(name, store) as experiment:
+        path = wrote(experiment.export(out, all=every))
+    _answer(as_json, f"Wrote {path}", "exported", str(path), experiment=name)
+
+
+@live_command("import", changes=True)
+@click.argument("name")
+@click.argument("rows", type=click.Path(path_type=str))
+def import_(
+    name: str, rows: str, actor: str | None, why: str | None, store: str | None, as_json: bool
+) -> None:
+    """Add past decisions from a .csv or .parquet file.
+
+    ROWS needs a column arm, and may have the columns key, probability, asked, mediator and outcome. If one row is
+    refused, none is added.
+    """
+    with opened(name, store) as experiment:
+        added = experiment.import_rows(rows, actor=actor, why=why)
+    sentence = "1 decision was added." if added == 1 else f"{added:,} decisions were added."
+    _answer(as_json, sentence, "imported", rows, experiment=name, decisions=added)
+
+
+@live_command("backup")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=str), help="File to write: .db, .sqlite or .backup."
+)
+def backup(out: str, store: str | None, as_json: bool) -> None:
+    """Write all experiments of a store into one file.
+
+    Others can ask and tell at the same time.
+    """
+    from truant.live.exchange import backup as run
+
+    with opened_store(store) as place:
+        path = wrote(run(place, out))
+    _answer(as_json, f"Wrote {path}", "backed-up", str(path))
+
+
+@live_command("restore")
+@click.argument("file", type=click.Path(path_type=str))
+def restore(file: str, store: str | None, as_json: bool) -> None:
+    """Copy a backup into an empty store.
+
+    The store may be of another kind: a backup of PostgreSQL can be restored into an SQLite file.
+    """
+    from truant.live.exchange import restore as run
+
+    found = run(file, store)  # which looks at the backup before it makes a store
+    sentence = "1 experiment was restored." if found == 1 else f"{found:,} experiments were restored."
+    _answer(as_json, sentence, "restored", file, experiments=found)
+
+
+def _answer(
+    as_json: bool,
+    sentence: str,
+    action: str,
+    file: str,
+    experiment: str | None = None,
+    decisions: int | None = None,
+    experiments: int | None = None,
+) -> None:
+    moved = {"experiment": experiment, "decisions": decisions, "experiments": experiments}
+    answer(as_json, "transfer", {"action": action, "file": file, **moved}, sentence)

@@ -1,16 +1,19 @@
-"""A CSV file of outcomes: what is not such a file is refused whole, before anything is told."""
+"""A CSV file of outcomes: one that is not as expected is refused whole; others are told in bulk, a verdict on each."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truant.cli.live.base import told_values
-from truant.errors import InvalidValue, unknown
-from truant.text import named, quoted
+from truant.documents.progress import progress_bar
+from truant.errors import AlreadyTold, InvalidValue, TruantError, named, quoted, unknown
+from truant.files import written_whole
 
 if TYPE_CHECKING:
     from truant.live.experiment import Experiment
@@ -21,7 +24,7 @@ DELIMITERS = (",", ";", "\t")
 WORDS = {"": False, "no": False, "false": False, "0": False, "yes": True, "true": True, "1": True}
 
 
-class Line(NamedTuple):
+class OutcomeLine(NamedTuple):
     """One line of the file: its number, and what it says by column; blanks are left out."""
 
     number: int
@@ -53,7 +56,7 @@ class OutcomesFile:
         self._columns = self._checked_header(ignore_columns or followed_up)
         self.size = sum(1 for _ in self.lines())  # reads all lines: a wrong one is refused now
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[OutcomeLine]:
         """The lines below the header, empty ones left out."""
         rows = self._rows()
         next(rows)
@@ -64,7 +67,9 @@ class OutcomesFile:
                     f"{len(row)}; nothing was told."
                 )
             cells = zip(self._columns, map(str.strip, row), strict=True)
-            yield Line(number, {column: cell for column, cell in cells if column and cell} | self._of_all)
+            yield OutcomeLine(
+                number, {column: cell for column, cell in cells if column and cell} | self._of_all
+            )
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         reader = csv.reader(io.StringIO(self._text, newline=""), delimiter=self._delimiter, strict=True)
@@ -116,7 +121,7 @@ def _end_of_line(text: str) -> int:
     return min(ends, default=len(text))
 
 
-def tell_of(experiment: Experiment, line: Line) -> dict[str, Any]:
+def tell_of(experiment: Experiment, line: OutcomeLine) -> dict[str, Any]:
     """A line as the library takes it; words that it does not know are handed on, and refused there."""
     values = line.values
     word = values.get("followed_up", "")
@@ -125,3 +130,90 @@ def tell_of(experiment: Experiment, line: Line) -> dict[str, Any]:
         **told_values(experiment, values.get("mediator"), values.get("outcome")),
         "followed_up": WORDS.get(word.lower(), word),
     }
+
+
+CHUNK = 5000  # lines of one transaction
+BLANK, REFUSED = "blank", "refused"
+
+
+class ToldLine(NamedTuple):
+    """What became of one line: accepted, repeated, late, blank (nothing to tell) or refused."""
+
+    line: int
+    id: str | None
+    key: str | None
+    verdict: str
+    refusal: str | None = None
+
+
+@dataclass
+class ToldFile:
+    """The verdicts on all lines, in their order."""
+
+    verdicts: list[ToldLine] = field(default_factory=list)
+
+    def counts(self) -> dict[str, int]:
+        """How many lines have each verdict."""
+        found = dict.fromkeys(("accepted", "repeated", "late", BLANK, REFUSED), 0)
+        for one in self.verdicts:
+            found[one.verdict] += 1
+        return found
+
+    def summary(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        lines = [one._asdict() for one in self.verdicts]
+        return {"lines": len(lines), "counts": self.counts(), "verdicts": lines}
+
+
+def tell_file(experiment: Experiment, file: OutcomesFile) -> ToldFile:
+    """Tell all lines, some thousand at a time; what was told before an error stays."""
+    result, lines = ToldFile(), file.lines()
+    with progress_bar("telling", None) as done:
+        while some := list(islice(lines, CHUNK)):
+            try:
+                result.verdicts += _told(experiment, some)
+            except TruantError as error:
+                raise error.advising(_kept_before(result)) from None
+            done(len(result.verdicts) / file.size)
+    return result
+
+
+def _kept_before(result: ToldFile) -> str:
+    if not result.verdicts:
+        return "No line was told."
+    last = result.verdicts[-1].line
+    return f"Lines up to {last:,} were told and are kept; tell the same file again for the others."
+
+
+def _told(experiment: Experiment, lines: list[OutcomeLine]) -> Iterator[ToldLine]:
+    read = [_read(experiment, line) for line in lines]
+    answers = iter(experiment.tell_many(one for one in read if isinstance(one, dict)))
+    for line, one in zip(lines, read, strict=True):
+        id, key = line.values.get("id"), line.values.get("key")
+        if one is None:
+            yield ToldLine(line.number, id, key, BLANK)
+            continue
+        answer = one if isinstance(one, TruantError) else next(answers)
+        if isinstance(answer, TruantError):
+            if isinstance(answer, AlreadyTold):
+                answer = answer.advising_instead("Use `truant correct` to change it.")
+            yield ToldLine(line.number, id, key, REFUSED, str(answer))
+        else:
+            yield ToldLine(line.number, answer.id, key, answer.verdict)
+
+
+def _read(experiment: Experiment, line: OutcomeLine) -> dict[str, Any] | TruantError | None:
+    """What a line tells, or why it cannot be read; None if it tells nothing."""
+    try:
+        return tell_of(experiment, line) if line.says_something else None
+    except TruantError as error:
+        return error
+
+
+def write_verdicts(result: ToldFile, path: Path) -> Path:
+    """Write a row for each line of the file that was told."""
+    with written_whole(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(ToldLine._fields)
+        rows.writerows(result.verdicts)
+    return path

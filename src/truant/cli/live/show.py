@@ -1,12 +1,20 @@
-"""Commands that show what is known: `truant status`, `events` and `doctor`."""
+"""Commands that show what is known: status, watch, events, list, doctor, and follow-up."""
 
 from __future__ import annotations
 
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from truant.cli.base import console, integer, say, wrote
-from truant.cli.live.base import check_whole, live_command, opened, opened_store, print_document, written
+from truant.cli.base import console, exit_stopped, gone, integer, is_terminal, print_document, say, wrote
+from truant.cli.live.base import actor_option, check_whole, live_command, opened, opened_store, written
 from truant.documents import document
+
+if TYPE_CHECKING:
+    from truant.documents.terminal import Printed
+    from truant.live.experiment import Experiment
 
 
 @live_command("status")
@@ -54,10 +62,11 @@ def events(name: str, after: int, limit: int, store: str | None, as_json: bool) 
     if as_json:
         print_document(document("events", 1, {"experiment": name, "events": rows}))
         return
-    from truant.terminal.live_tables import events_table
+    from truant.documents.lists import events_table
+    from truant.documents.terminal import FittingTable
 
     if rows:
-        console().print(events_table(rows))
+        console().print(FittingTable(events_table(rows)))
     if len(rows) == limit:
         say(f"There may be more: --after {rows[-1]['number']}.")
 
@@ -97,3 +106,144 @@ def doctor(name: str | None, allocations: int, store: str | None, as_json: bool)
             say("The store has no experiments.")
     if not healthy:
         click.get_current_context().exit(1)
+
+
+LAST = 5  # events below the table
+PAUSE = 2  # seconds between two looks
+PAGE = 1000  # events of one query
+
+
+@live_command("watch")
+@click.argument("name")
+@gone(
+    "--every",
+    f"was removed: `truant watch` looks every {PAUSE} seconds; for another pace, repeat `truant status`",
+)
+@click.option(
+    "--times",
+    type=integer,
+    metavar="N",
+    help="Number of updates.  [default: until Ctrl-C; 1 if the output is piped]",
+)
+def watch(name: str, times: int | None, store: str | None, as_json: bool) -> None:
+    """Show the status and the last events every two seconds.
+
+    Intervals are confidence sequences here; `truant status` calibrates them. If the output is piped it is plain text,
+    or with --json one document in each line.
+    """
+    if times is not None:
+        check_whole("times", times, 1)
+    try:
+        with opened(name, store) as experiment:
+            if is_terminal() and not as_json:
+                _live(Looks(experiment), times)
+            else:
+                _plain(Looks(experiment), times or 1, as_json)
+    except KeyboardInterrupt:  # which is how a watch ends
+        exit_stopped()
+
+
+class Looks:
+    """One look after the other at an experiment; only new events are read."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self._experiment, self._after = experiment, 0
+        self._events: deque[dict[str, Any]] = deque(maxlen=LAST)
+
+    def document(self) -> dict[str, Any]:
+        """The status, for JSON."""
+        return self._experiment.status(calibrate=False, progress=False).summary()
+
+    def display(self) -> Printed:
+        """The status and the last events."""
+        from truant.documents.status import watch_document
+        from truant.documents.terminal import Printed
+
+        status = self._experiment.status(calibrate=False, progress=False)
+        while new := self._experiment.events(self._after, PAGE):
+            self._after = new[-1]["number"]
+            self._events.extend(one | {"at": written(one["at"])} for one in new)
+        return Printed(watch_document(status, list(self._events)))
+
+
+def _live(looks: Looks, times: int | None) -> None:
+    from rich.live import Live
+
+    with Live(looks.display(), console=console(), auto_refresh=False, vertical_overflow="crop") as live:
+        live.refresh()
+        done = 1
+        while times is None or done < times:
+            time.sleep(PAUSE)
+            live.update(looks.display(), refresh=True)
+            done += 1
+
+
+def _plain(looks: Looks, times: int, as_json: bool) -> None:
+    for done in range(times):
+        if done:
+            time.sleep(PAUSE)
+        if as_json:
+            print_document(looks.document(), indent=None)
+        else:
+            console().print(looks.display())
+
+
+@live_command("list")
+def list_experiments(store: str | None, as_json: bool) -> None:
+    """List the experiments of a store."""
+    from truant.live.experiment import experiments
+
+    with opened_store(store) as place:
+        rows = [one | {"created": written(one["created"])} for one in experiments(place)]
+    if as_json:
+        print_document(document("experiments", 1, {"experiments": rows}))
+    elif rows:
+        from truant.documents.lists import experiments_table
+        from truant.documents.terminal import FittingTable
+
+        console().print(FittingTable(experiments_table(rows)))
+    else:
+        say("The store has no experiments.")
+
+
+@live_command("follow-up")
+@click.argument("name")
+@click.option("--n", type=integer, metavar="N", help="Number of decisions to draw now.")
+@click.option(
+    "--budget",
+    type=integer,
+    metavar="N",
+    help="Largest number of follow-ups in total, earlier ones included.",
+)
+@click.option("--out", type=click.Path(path_type=str), help="Write the list: .csv or .parquet.")
+@actor_option
+def follow_up(
+    name: str,
+    n: int | None,
+    budget: int | None,
+    out: str | None,
+    actor: str | None,
+    store: str | None,
+    as_json: bool,
+) -> None:
+    """Draw decisions with missing outcomes to follow up.
+
+    More are drawn from arms where answers help most to find the best arm. Tell each answer with `truant tell
+    --followed-up`; or fill in a column outcome in the file of --out and tell it with --csv and --followed-up. The word
+    missing says that a follow-up did not obtain the outcome.
+    """
+    from truant.files import TABLES, check_outputs
+
+    check_outputs([(out, TABLES)])
+    with opened(name, store) as experiment:
+        found = experiment.follow_up(n, budget=budget, actor=actor)
+    path = wrote(found.save(out)) if out else None
+    if as_json:
+        print_document(found.summary())
+    else:
+        from truant.documents.lists import follow_ups_document
+        from truant.documents.terminal import Printed
+
+        console().print(Printed(follow_ups_document(found.summary())))
+    if path:
+        say(f"Wrote {path}", err=as_json)

@@ -75,10 +75,18 @@ RETURNING {columns}
 """
 
 
-def insert_decision(transaction: Transaction, values: Sequence[Any]) -> tuple[int, int, int] | None:
-    """Number, time and deadline of a new decision; None if its key is known, or its allocation no longer holds."""
+class NewDecision(NamedTuple):
+    """What the store makes of a new decision."""
+
+    number: int
+    asked: int
+    deadline: int
+
+
+def insert_decision(transaction: Transaction, values: Sequence[Any]) -> NewDecision | None:
+    """A new decision; None if its key is known, or its allocation no longer holds."""
     found = transaction.rows(ASK, values)
-    return found[0] if found else None
+    return NewDecision(*found[0]) if found else None
 
 
 def known_keys(transaction: Transaction, experiment: int, keys: Sequence[str]) -> list[str]:
@@ -93,19 +101,12 @@ def known_keys(transaction: Transaction, experiment: int, keys: Sequence[str]) -
     return found
 
 
-IMPORTED = (
-    *("tag", "arm", "key", "probability", "holdout", "asked", "deadline", "due"),
-    *("mediator", "mediator_at", "outcome", "outcome_at", "late_outcome", "late_at"),
-    *("listed_at", "pick_probability", "answer", "answered_at"),
-)
-
-
-def insert_imported(transaction: Transaction, experiment: int, rows: Sequence[Sequence[Any]]) -> None:
-    """Past decisions, with the values of IMPORTED in this order."""
-    places = ", ".join("?" * len(IMPORTED))
+def insert_imported(transaction: Transaction, experiment: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Past decisions, by column; all of them have the same columns."""
+    columns = ("experiment", "state", *rows[0])
     transaction.many(
-        f"INSERT INTO decisions (experiment, state, {', '.join(IMPORTED)}) VALUES (?, 'pending', {places})",
-        [[experiment, *row] for row in rows],
+        f"INSERT INTO decisions ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
+        [[experiment, "pending", *row.values()] for row in rows],
     )
 
 
@@ -127,13 +128,10 @@ def decision_by_key(transaction: Transaction, experiment: int, key: str, lock: s
 
 def insert_several(
     transaction: Transaction, common: Sequence[Any], drawn: Sequence[Sequence[Any]]
-) -> dict[int, tuple[int, int, int]]:
-    """Number, time and deadline of SEVERAL new decisions by their tags; empty if their allocation no longer holds."""
+) -> dict[int, NewDecision]:
+    """SEVERAL new decisions by their tags; empty if their allocation no longer holds."""
     values = [*common, *(value for one in drawn for value in one)]
-    return {
-        tag: (number, asked, deadline)
-        for tag, number, asked, deadline in transaction.rows(ASK_SEVERAL, values)
-    }
+    return {tag: NewDecision(*kept) for tag, *kept in transaction.rows(ASK_SEVERAL, values)}
 
 
 def remove_key(transaction: Transaction, experiment: int, key: str) -> int:

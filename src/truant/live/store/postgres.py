@@ -8,10 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from truant.errors import InvalidValue, Unavailable
-from truant.extras import require
-from truant.live.store.group_commit import Retry
-from truant.live.store.store import Parameters, Store, Transaction
+from truant.errors import InvalidValue, Unavailable, require
+from truant.live.store.store import Parameters, Retry, Store, Transaction
 
 SCHEMA = "truant"  # tables are in a schema of their own, beside whatever else is in the database
 MIGRATION_LOCK = 7_278_126_116  # "truant" typed on a telephone: any number that nobody else uses

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from truant.live.configuration import NO_NOTE, Note
 from truant.live.decision import encoded
 from truant.live.store.store import Store, Transaction
 
@@ -94,13 +95,12 @@ def insert_revision(
     revision: int,
     at: int,
     configuration: str,
-    actor: str | None,
-    why: str | None,
+    note: Note,
 ) -> None:
     """One more configuration of an experiment."""
     transaction.run(
         "INSERT INTO revisions (experiment, revision, at, actor, why, configuration) VALUES (?, ?, ?, ?, ?, ?)",
-        [experiment, revision, at, actor, why, configuration],
+        [experiment, revision, at, *note, configuration],
     )
 
 
@@ -125,14 +125,13 @@ def insert_event(
     at: int,
     *,
     decision: int | None = None,
-    actor: str | None = None,
-    why: str | None = None,
+    note: Note = NO_NOTE,
     body: Mapping[str, Any] | None = None,
 ) -> None:
     """Note what happened, who did it and why."""
     transaction.run(
         "INSERT INTO events (at, experiment, kind, decision, actor, why, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [at, experiment, kind, decision, actor, why, json.dumps(body or {}, ensure_ascii=False)],
+        [at, experiment, kind, decision, *note, json.dumps(body or {}, ensure_ascii=False)],
     )
 
 

@@ -1,5 +1,0 @@
-"""`python -m truant.cli`."""
-
-from truant.cli import main
-
-main()

@@ -1,0 +1,1 @@
+"""How rows were collected: intervals that allow for a policy, known, logged or unknown."""

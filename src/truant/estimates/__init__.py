@@ -1,0 +1,1 @@
+"""From counts to what each arm is worth under each assumption: estimates, bounds, differences, ranking."""

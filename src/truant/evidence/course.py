@@ -1,0 +1,139 @@
+"""The course over time: shares, missing outcomes and means of each arm by period, and warnings about it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from truant.estimates.beliefs import Warning
+from truant.evidence.warnings import UNEVEN
+from truant.setting import FloatArray
+
+LEAST_EXPECTED = 5.0  # rows of an arm in a period, below which neighbouring periods are one
+LEAST_MOVE = 0.02  # Cramér's V below which shares that differ do not matter
+LEAST_RISE = 0.05  # in the missing share, below which it does not
+ENOUGH = 20  # rows of a period, below which its missing share is chance
+
+
+@dataclass(frozen=True)
+class ArmPeriod:
+    """An arm in one period."""
+
+    period: int
+    start: str  # of the period, as a condition can be written
+    arm: str
+    rows: int
+    share: float | None  # of the period's rows
+    observed: int
+    missing_share: float | None
+    mean: float | None  # of the observed outcomes
+
+
+@dataclass(frozen=True)
+class OverTime:
+    """All arms by period, in the order of time."""
+
+    column: str
+    length: str  # of a period, in words
+    numeric: bool  # times are plain numbers
+    left_out: int  # rows without a time
+    starts: tuple[float, ...]  # of the periods: seconds since 1970, or numbers
+    periods: tuple[ArmPeriod, ...]
+
+    def rows_by_period(self) -> FloatArray:
+        """Rows, shape (periods, arms)."""
+        return self._table([float(one.rows) for one in self.periods])
+
+    def missing_by_period(self) -> FloatArray:
+        """Rows and missing outcomes of all arms, shape (periods, 2)."""
+        missing = self._table([float(one.rows - one.observed) for one in self.periods])
+        return np.stack([self.rows_by_period().sum(axis=1), missing.sum(axis=1)], axis=1)
+
+    def warnings(self, alike: float = 1.0, adaptive: bool = False) -> list[Warning]:
+        """Shares that move (unless a policy chose them), and outcomes that may be pending.
+
+        `alike` is how many rows count as one.
+        """
+        return [*([] if adaptive else _shares_move(self, alike)), *_recent_missing(self, alike)]
+
+    def _table(self, values: list[float]) -> FloatArray:
+        return np.array(values).reshape(len(self.starts), -1)
+
+
+def _shares_move(over_time: OverTime, alike: float) -> list[Warning]:
+    from scipy.stats import chi2
+
+    table = _merged(over_time.rows_by_period())
+    if min(table.shape) < 2:
+        return []
+    total = table.sum()
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / total
+    statistic = float(((table - expected) ** 2 / expected).sum())
+    freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
+    p = float(chi2.sf(statistic / alike, freedom))
+    strength = np.sqrt(statistic / total / (min(table.shape) - 1))
+    if p >= UNEVEN or strength < LEAST_MOVE:
+        return []
+    shares = table / table.sum(axis=1, keepdims=True)
+    arm = int(np.argmax(np.abs(shares[-1] - shares[0])))
+    name = over_time.periods[arm].arm
+    text = (
+        f"The arms' shares of the rows change over time ({name!r} from {shares[0, arm]:.1%} to {shares[-1, arm]:.1%}; "
+        f"p = {p:.2g}): the log looks adaptive, so that plain intervals are too narrow and the estimates of arms that "
+        "were left are too low; say how the rows were collected with collected_by and horizon (a policy of truant), "
+        "probability (a column with the probability of each choice) or collected adaptive."
+    )
+    return [Warning("shares-move", text, name, p)]
+
+
+def _merged(rows: FloatArray) -> FloatArray:
+    """Neighbouring periods put together until every arm is expected often enough in each."""
+    least = rows.sum(axis=0).min() / max(rows.sum(), 1.0)
+    merged: list[FloatArray] = []
+    waiting = np.zeros(rows.shape[1])
+    for period in rows:
+        waiting = waiting + period
+        if waiting.sum() * least >= LEAST_EXPECTED:
+            merged.append(waiting)
+            waiting = np.zeros(rows.shape[1])
+    if merged:
+        merged[-1] = merged[-1] + waiting
+    return np.array(merged).reshape(len(merged), rows.shape[1])
+
+
+def _recent_missing(over_time: OverTime, alike: float) -> list[Warning]:
+    """The end, up to half of the periods, that differs most from what was before, if every share in it is higher."""
+    from scipy.stats import norm
+
+    rows, missing = over_time.missing_by_period().T
+    share = np.divide(missing, rows, out=np.zeros_like(rows), where=rows > 0)
+    overall = missing.sum() / max(rows.sum(), 1.0)
+    most = len(rows) // 2
+    found = []
+    for first in range(len(rows) - most, len(rows)):
+        big = rows[:first] >= ENOUGH
+        if not big.any() or rows[first:].min() == 0 or share[first:].min() <= share[:first][big].max():
+            continue
+        n, m = rows[:first].sum(), rows[first:].sum()
+        before, after = missing[:first].sum() / n, missing[first:].sum() / m
+        z = (after - before) / np.sqrt(overall * (1 - overall) * (1 / n + 1 / m) * alike)
+        if norm.sf(z) * most < UNEVEN and after - before >= LEAST_RISE:
+            found.append((z, first, before, after))
+    return [_pending(over_time, *max(found)[1:])] if found else []
+
+
+def _pending(over_time: OverTime, first: int, before: float, after: float) -> Warning:
+    start = next(one.start for one in over_time.periods if one.period == first)
+    value = f"'{start}'"
+    if over_time.numeric:  # in all its digits, where the label has fewer
+        exact = over_time.starts[first]
+        value = start if float(start) == exact else repr(exact)
+    plain = re.fullmatch(r"[^\W\d]\w*", over_time.column)
+    name = over_time.column if plain else '"{}"'.format(over_time.column.replace('"', '""'))
+    text = (
+        f"From {start} on, {after:.1%} of the outcomes are missing, before that {before:.1%}: the last ones may be "
+        f"pending rather than missing; leave them out with where: {name} < {value}."
+    )
+    return Warning("recent-missing", text, value=after)

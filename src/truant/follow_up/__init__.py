@@ -1,0 +1,1 @@
+"""How many missing outcomes to follow up, and of which arms and levels."""

@@ -1,1 +1,0 @@
-"""Every result in the terminal (rich), from plain data."""

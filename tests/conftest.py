@@ -1,0 +1,24 @@
+"""What tests of several folders share."""
+
+import pytest
+from hypothesis import settings
+
+from tests.forks import Forks
+
+# the same examples in every run, however busy the machine is
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.load_profile("steady")
+
+# a first compilation makes tables that all later ones use
+IMPORTS = """
+import joblib, numba, pandas, rich.progress, truant.cli, truant.lab.sweep
+numba.njit(lambda x: x + 1)(1.0)
+"""
+
+
+@pytest.fixture(scope="session")
+def forks():
+    """Starts processes that can compile, simulate and sweep at once."""
+    forks = Forks(IMPORTS)
+    yield forks
+    forks.close()

@@ -1,9 +1,14 @@
 """What tests of several folders share."""
 
+import os
+
 import pytest
 from hypothesis import settings
 
 from tests.forks import Forks
+
+# Spark Connect speaks gRPC, whose handlers of a fork end about 1 of 150 children that tests fork afterwards
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
 # the same examples in every run, however busy the machine is
 settings.register_profile("steady", derandomize=True, deadline=None)

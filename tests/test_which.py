@@ -191,16 +191,23 @@ def test_the_end_of_the_input_stops_politely():
     assert "Traceback" not in result.output
 
 
+# tests may run where Ctrl-C is ignored, as it is in the background of a shell
+INTERRUPTIBLE = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("truant", run_name="__main__", alter_sys=True)
+"""
+
+
 def test_in_a_real_terminal_it_asks_and_ctrl_c_stops():
     leader, follower = pty.openpty()
     asked = subprocess.Popen(
-        [sys.executable, "-m", "truant", "which"],
+        [sys.executable, "-c", INTERRUPTIBLE, "which"],
         stdin=follower,
         stdout=follower,
         stderr=follower,
         env=os.environ | {"COLUMNS": "60"},
         start_new_session=True,  # signals to the group of the tests do not reach it
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests may run where it is ignored
     )
     os.close(follower)
     shown = _until(leader, b"?): ")

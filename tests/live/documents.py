@@ -31,7 +31,7 @@ COMMANDS = {  # each schema, and all commands that print it
     "truant/follow-ups/1": [["follow-up", "mail", "--n", "3"]],
     "truant/transfer/1": [
         ["export", "mail", "--out", "rows.csv"],
-        ["import", "mail", "past.csv"],
+        ["import", "mail", "past.csv", "--source", "shop", "--identified-by", "n"],
         ["backup", "--out", "again.db"],
         ["restore", "copy.db", "--store", "new.db"],
     ],

@@ -43,6 +43,14 @@ class Model:
     status: str = "running"
     decisions: list[Made] = field(default_factory=list)
 
+    def imported(self, id: str, arm: str, asked: int, mediator: str, outcome: float | None, now: int) -> None:
+        """A past decision of a file; one whose window is over is due at once."""
+        deadline = asked + self.window
+        due = deadline + self.grace
+        made = Made(id, arm, asked, deadline, now if due <= now else due, holdout=False, key=None)
+        made.told = {"mediator": mediator or UNKNOWN, "outcome": UNKNOWN if outcome is None else outcome}
+        self.decisions.append(made)
+
     def by_key(self, key: str) -> Made | None:
         return next((made for made in self.decisions if made.key == key), None)
 

@@ -23,7 +23,7 @@ def id(in_a_folder):  # noqa: F811
     run("close-windows", "mail")
     asked = printed("ask", "mail", "--key", "k")["decisions"][0]["id"]
     run("tell", "mail", asked, "--outcome", "1")
-    (in_a_folder / "past.csv").write_text("arm,outcome\nold,1\n")
+    (in_a_folder / "past.csv").write_text("n,arm,outcome\n1,old,1\n")
     (in_a_folder / "outcomes.csv").write_text(f"id,outcome\n{asked},1\n")
     run("backup", "--out", "copy.db")
     return asked

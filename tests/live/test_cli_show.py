@@ -171,16 +171,20 @@ def test_export_writes_settled_decisions_that_analyze_reads(mail, in_a_folder): 
 def test_import_adds_past_decisions_or_none(in_a_folder):  # noqa: F811
     run(*CREATE)
     (in_a_folder / "past.csv").write_text(
-        "arm,outcome,asked\nold,1,2026-01-01 09:00\nnew,,2026-01-02 09:00\nnew,0,2026-01-02 10:00\n"
+        "n,arm,outcome,asked\n1,old,1,2026-01-01 09:00\n2,new,,2026-01-02 09:00\n3,new,0,2026-01-02 10:00\n"
     )
-    assert run("import", "mail", "past.csv", "--why", "last year").stdout == "3 decisions were added.\n"
+    command = ["import", "mail", "past.csv", "--source", "shop", "--identified-by", "n"]
+    assert run(*command, "--why", "last year").stdout == "3 decisions were added.\n"
+    assert run(*command).stdout == "0 decisions were added, 3 were known already.\n"
     found = printed("status", "mail", "--no-calibrate")
     assert (found["settled"], found["observed"]) == (3, 2)
     assert [one["why"] for one in printed("events", "mail")["events"] if one["kind"] == "imported"] == [
         "last year"
     ]
-    (in_a_folder / "wrong.csv").write_text("arm,outcome\nold,1\nodl,1\n")
-    assert "line 3: Unknown arm 'odl'; did you mean 'old'?" in refused("import", "mail", "wrong.csv")
+    (in_a_folder / "wrong.csv").write_text("n,arm,outcome\n4,old,1\n5,odl,1\n")
+    wrong = ["import", "mail", "wrong.csv", "--source", "shop", "--identified-by", "n"]
+    assert "line 3: Unknown arm 'odl'; did you mean 'old'?" in refused(*wrong)
+    assert "would count its rows twice" in refused(*wrong[:3])
     assert printed("status", "mail", "--no-calibrate")["decisions"] == 3
 
 

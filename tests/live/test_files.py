@@ -43,20 +43,21 @@ def test_import_adds_past_decisions_once(mails, tmp_path, clock):
     before = mails.status(calibrate=False)
     path = tmp_path / "past.csv"
     path.write_text(
-        "arm,asked,mediator,outcome,probability,key\n"
-        "old,2026-01-02 10:00,opened,12.5,0.5,anna\n"
-        "new,2026-01-02 11:00,,,,\n"
-        "new,2026-03-07 08:00,closed,,0.5,otto\n"  # its window is open
+        "visit,arm,asked,mediator,outcome,probability,key\n"
+        "1,old,2026-01-02 10:00,opened,12.5,0.5,anna\n"
+        "2,new,2026-01-02 11:00,,,,\n"
+        "3,new,2026-03-07 08:00,closed,,0.5,otto\n"  # its window is open
     )
-    assert mails.import_rows(path, actor="ada") == 3
+    shop = {"source": "shop", "identified_by": "visit"}
+    assert mails.import_rows(path, actor="ada", **shop) == 3
     after = mails.status(calibrate=False)
     assert (after.settled, after.observed) == (before.settled + 2, before.observed + 1)
     assert after.pending == before.pending + 1
     assert mails.lookup("anna").arm == "old"
     assert mails.tell(key="otto", outcome=3.0).verdict == "accepted"
     assert mails.doctor(allocations=None).healthy
-    with pytest.raises(Conflict, match="was imported already"):
-        mails.import_rows(path)
+    again = mails.import_rows(path, **shop)
+    assert (again, again.known) == (0, 3)
     assert mails.status(calibrate=False).settled == after.settled
 
 
@@ -74,10 +75,10 @@ def test_import_adds_past_decisions_once(mails, tmp_path, clock):
 )
 def test_import_refuses_a_line_and_adds_none(in_memory, tmp_path, line, sentence):
     path = tmp_path / "past.csv"
-    path.write_text(f"arm,asked,mediator,outcome,probability,key\n{line}\nold,,,,,\n")
+    path.write_text(f"n,arm,asked,mediator,outcome,probability,key\n1,{line}\n2,old,,,,,\n")
     before = in_memory.status(calibrate=False).decisions
     with pytest.raises((InvalidValue, LookupError), match=sentence.replace("?", r"\?")):
-        in_memory.import_rows(path)
+        in_memory.import_rows(path, source="shop", identified_by="n")
     assert in_memory.status(calibrate=False).decisions == before
 
 
@@ -158,8 +159,8 @@ def test_an_export_is_imported_as_it_was(in_memory, tmp_path, clock):
         assert np.allclose(after.analysis.counts.table, before.analysis.counts.table)
         assert np.allclose(after.analysis.counts.followed_up, before.analysis.counts.followed_up)
         assert second.doctor(allocations=None).healthy
-        with pytest.raises(Conflict, match="decisions of this experiment already"):
-            first.import_rows(path)
+        own = first.import_rows(path)
+        assert (own, own.known, own.differing) == (0, before.settled, 0)
 
 
 @pytest.mark.parametrize(
@@ -171,22 +172,22 @@ def test_an_export_is_imported_as_it_was(in_memory, tmp_path, clock):
 )
 def test_import_refuses_columns_that_it_does_not_know(in_memory, tmp_path, header, sentence):
     path = tmp_path / "past.csv"
-    path.write_text(f"{header}\nold,1\n")
+    path.write_text(f"n,{header}\n1,old,1\n")
     with pytest.raises((InvalidValue, LookupError), match=sentence):
-        in_memory.import_rows(path)
+        in_memory.import_rows(path, source="shop", identified_by="n")
 
 
 def test_import_names_the_line_of_the_file(in_memory, tmp_path):
-    path = tmp_path / "past.csv"
-    path.write_text('arm,key\n\n\nold,"a\nb"\n\nnobody,c\n')
+    path, shop = tmp_path / "past.csv", {"source": "shop", "identified_by": "n"}
+    path.write_text('n,arm,key\n\n\n1,old,"a\nb"\n\n2,nobody,c\n')
     with pytest.raises(LookupError, match=r"^line 7: Unknown arm 'nobody'"):
-        in_memory.import_rows(path)
-    path.write_text("arm,key\n\nold\n")
-    with pytest.raises(InvalidValue, match="the header has 2 fields, line 3 has 1"):
-        in_memory.import_rows(path)
-    path.write_text("arm,key\n,c\n")
+        in_memory.import_rows(path, **shop)
+    path.write_text("n,arm,key\n\n1,old\n")
+    with pytest.raises(InvalidValue, match="the header has 3 fields, line 3 has 2"):
+        in_memory.import_rows(path, **shop)
+    path.write_text("n,arm,key\n1,,c\n")
     with pytest.raises(InvalidValue, match=r"^line 2: The arm is blank\.$"):
-        in_memory.import_rows(path)
+        in_memory.import_rows(path, **shop)
 
 
 def test_names_like_formulas_come_back_from_an_export(tmp_path, clock):

@@ -1,6 +1,8 @@
 """Any sequence of calls does what a simple model says: the same verdicts, refusals, states and counts."""
 
 import itertools
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +24,7 @@ from truant.errors import TruantError
 from truant.live import counting
 from truant.live.experiment import Experiment
 from truant.live.store.opening import open_store
-from truant.live.times import ManualClock, as_datetime
+from truant.live.times import ManualClock, as_datetime, shown
 
 MEDIATORS = ("closed", "opened")
 OUTCOMES = st.sampled_from([0.0, 0.75, 4.0, None])  # whose sums are exact in any order
@@ -81,7 +83,7 @@ class Calls(RuleBasedStateMachine):
         other = Experiment.open(name, store=self.store, clock=self.clock, seed=2, settles=settles)
         self.both, self.turn = (experiment, other), 0
         self.model = Model(6 * HOUR, grace, self.settle == "on_arrival", absent, mediator_absent, ["a", "b"])
-        self.latest = 0
+        self.latest, self.file = 0, []
 
     @property
     def experiment(self):
@@ -265,6 +267,37 @@ class Calls(RuleBasedStateMachine):
             assert not made.listed
             assert not made.holdout
             made.listed = True
+
+    # Imports
+
+    @precondition(lambda self: max((asked for _, asked, *_ in self.file), default=0) <= self.clock())
+    @rule(
+        new=st.lists(
+            st.tuples(
+                ARMS, st.sampled_from([0, 3 * HOUR, 40 * HOUR]), st.sampled_from(["", *MEDIATORS]), OUTCOMES
+            ),
+            max_size=3,
+        )
+    )
+    def import_the_file_again(self, new):
+        """A file of past decisions has grown, or not: what was imported before is known."""
+        known, now = len(self.file), self.clock()
+        new = [(arm, now - ago, mediator, outcome) for arm, ago, mediator, outcome in new]
+        self.file += [row for row in new if row[0] in self.model.arms]
+        if not self.file:
+            return
+        lines = [
+            f"{n},{arm},{shown(asked)},{mediator},{'' if outcome is None else outcome}"
+            for n, (arm, asked, mediator, outcome) in enumerate(self.file)
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.csv"
+            path.write_text("\n".join(["visit,arm,asked,mediator,outcome", *lines]), "utf-8")
+            found = self.experiment.import_rows(path, source="shop", identified_by="visit")
+        assert (found, found.known) == (len(self.file) - known, known)
+        ids = [row.id for row in rows(self.both[0])][len(self.model.decisions) :]
+        for id, row in zip(ids, self.file[known:], strict=True):
+            self.model.imported(id, *row, now)
 
     # Time, and changes
 

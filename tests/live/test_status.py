@@ -136,8 +136,8 @@ def test_imported_decisions_make_a_new_analysis_though_nothing_is_counted_yet(ma
     run(mails, clock, days=12)
     before = mails.status()
     rows = tmp_path / "rows.csv"
-    rows.write_text(f"arm,asked\nold,{shown(clock())}\n")
-    mails.import_rows(rows)
+    rows.write_text(f"n,arm,asked\n1,old,{shown(clock())}\n")
+    mails.import_rows(rows, source="shop", identified_by="n")
     assert "imported" in str(mails.status().analysis.collection)
     assert "imported" not in str(before.analysis.collection)
 

@@ -94,6 +94,7 @@ class Row(NamedTuple):
     answer: float | None
     answered_at: int | None
     answer_settled: int | None
+    origin: str | None  # what identifies a decision that was imported
 
     @property
     def id(self) -> str:

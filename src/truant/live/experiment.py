@@ -31,6 +31,7 @@ from truant.questions import keywords, options
 if TYPE_CHECKING:
     from truant.live.doctor import Diagnosis
     from truant.live.follow_up import FollowUpList
+    from truant.live.imports import Imported
     from truant.live.status import Status
 
 Where = str | os.PathLike[str] | Store | None
@@ -296,12 +297,28 @@ class Experiment(Decisions):
         return export(self, path, all)
 
     def import_rows(
-        self, data: str | os.PathLike[str], *, actor: str | None = None, why: str | None = None
-    ) -> int:
-        """Add past decisions from a .csv or .parquet file as `export` writes them; returns the number added."""
-        from truant.live.exchange import import_rows
+        self,
+        data: str | os.PathLike[str],
+        *,
+        source: str | None = None,
+        identified_by: str | None = None,
+        actor: str | None = None,
+        why: str | None = None,
+    ) -> Imported:
+        """Add past decisions from a .csv or .parquet file as `export` writes them; returns the number added.
 
-        return import_rows(self, data, Note.of(actor, why))
+        Rows that were imported before are not added again: a file that has grown adds its new rows.
+
+        Parameters
+        ----------
+        data : the file.
+        source, identified_by : for a file without ids of truant: a name for where its rows come from, and the column
+            that tells its rows apart, such as the number of an order.
+        actor, why : who imports and why, for the list of events.
+        """
+        from truant.live.imports import import_rows
+
+        return import_rows(self, data, Note.of(actor, why), source, identified_by)
 
     def doctor(self, *, allocations: int | None = 20) -> Diagnosis:
         """Recount everything from the decisions, and compare with the stored counts.

@@ -216,18 +216,30 @@ def export(name: str, out: str, every: bool, store: str | None, as_json: bool) -
 @live_command("import", changes=True)
 @click.argument("name")
 @click.argument("rows", type=click.Path(path_type=str))
+@click.option("--source", metavar="NAME", help="Where rows without an id of truant come from.")
+@click.option(
+    "--identified-by", metavar="COLUMN", help="Column that tells the rows of --source apart, e.g. order."
+)
 def import_(
-    name: str, rows: str, actor: str | None, why: str | None, store: str | None, as_json: bool
+    name: str,
+    rows: str,
+    source: str | None,
+    identified_by: str | None,
+    actor: str | None,
+    why: str | None,
+    store: str | None,
+    as_json: bool,
 ) -> None:
     """Add past decisions from a .csv or .parquet file.
 
-    ROWS needs a column arm, and may have the columns key, probability, asked, mediator and outcome. If one row is
-    refused, none is added.
+    ROWS is an export of truant, or a table of --source with a column arm and perhaps key, probability, asked, mediator
+    and outcome. Rows that were imported before are not added again, so a file that has grown can be imported every
+    hour. If one row is refused, none is added.
     """
     with opened(name, store) as experiment:
-        added = experiment.import_rows(rows, actor=actor, why=why)
-    sentence = "1 decision was added." if added == 1 else f"{added:,} decisions were added."
-    _answer(as_json, sentence, "imported", rows, experiment=name, decisions=added)
+        added = experiment.import_rows(rows, source=source, identified_by=identified_by, actor=actor, why=why)
+    numbers = {"decisions": int(added), "known": added.known, "differing": added.differing}
+    _answer(as_json, added.sentence, "imported", rows, experiment=name, **numbers)
 
 
 @live_command("backup")
@@ -268,6 +280,9 @@ def _answer(
     experiment: str | None = None,
     decisions: int | None = None,
     experiments: int | None = None,
+    known: int | None = None,
+    differing: int | None = None,
 ) -> None:
     moved = {"experiment": experiment, "decisions": decisions, "experiments": experiments}
+    moved |= {"known": known, "differing": differing}
     answer(as_json, "transfer", {"action": action, "file": file, **moved}, sentence)

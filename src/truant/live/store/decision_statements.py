@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from truant.live.decision import NOT_GIVEN, SKEW, Row, Tell
+from truant.live.decision import NOT_GIVEN, SKEW, Row, Tell, encoded
 from truant.live.store.store import Store, Transaction
 
 COLUMNS = ", ".join(Row._fields)
@@ -89,16 +89,58 @@ def insert_decision(transaction: Transaction, values: Sequence[Any]) -> NewDecis
     return NewDecision(*found[0]) if found else None
 
 
-def known_keys(transaction: Transaction, experiment: int, keys: Sequence[str]) -> list[str]:
-    """Those hashed keys that have a decision."""
-    found: list[str] = []
-    for start in range(0, len(keys), 500):
-        some = keys[start : start + 500]
-        statement = (
-            f"SELECT key FROM decisions WHERE experiment = ? AND key IN ({', '.join('?' * len(some))})"
-        )
-        found += [str(key) for (key,) in transaction.rows(statement, [experiment, *some])]
+def origins_of_keys(
+    transaction: Transaction, experiment: int, keys: Sequence[str]
+) -> dict[str, tuple[str, str]]:
+    """Of those hashed keys that have a decision: its id, and the identity that it was imported with."""
+    columns = "key, number, tag, origin"
+    return {
+        key: (encoded(number, tag), origin)
+        for key, number, tag, origin in _among(transaction, experiment, columns, "key", keys)
+    }
+
+
+COMPARED = ("arm", "mediator", "outcome", "late_outcome", "answer")
+
+
+def imported_values(
+    transaction: Transaction,
+    experiment: int,
+    origins: Sequence[str],
+    ids: Mapping[str, tuple[int, int]],
+) -> dict[str, tuple[Any, ...]]:
+    """What was told of decisions (COMPARED), by identity: those that were imported, and those that were made here.
+
+    Parameters
+    ----------
+    transaction, experiment : where.
+    origins : identities of rows.
+    ids : number and tag of those that are ids of truant.
+    """
+    columns = (
+        "number, tag, origin, arm, CASE WHEN mediator_at IS NULL THEN NULL ELSE mediator END, "
+        "CASE WHEN outcome_at IS NULL THEN NULL ELSE outcome END, late_outcome, answer"
+    )
+    found = {
+        str(origin): tuple(values)
+        for _, _, origin, *values in _among(transaction, experiment, columns, "origin", origins)
+    }
+    own = {place: origin for origin, place in ids.items()}
+    numbers = [number for number, _ in own]
+    for number, tag, _, *values in _among(transaction, experiment, columns, "number", numbers):
+        if (number, tag) in own:
+            found[own[number, tag]] = tuple(values)
     return found
+
+
+def _among(
+    transaction: Transaction, experiment: int, columns: str, name: str, values: Sequence[Any]
+) -> Iterator[tuple[Any, ...]]:
+    """Columns of the decisions of which one column has one of these values."""
+    for start in range(0, len(values), 500):
+        some = values[start : start + 500]
+        which = f"experiment = ? AND {name} IN ({', '.join('?' * len(some))})"
+        yield from transaction.rows(f"SELECT {columns} FROM decisions WHERE {which}", [experiment, *some])
 
 
 def insert_imported(transaction: Transaction, experiment: int, rows: Sequence[Mapping[str, Any]]) -> None:

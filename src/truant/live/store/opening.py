@@ -126,7 +126,15 @@ def _first(store: Store, transaction: Transaction) -> None:
     transaction.run("INSERT INTO meta VALUES ('version', '0')")
 
 
-MIGRATIONS: list[Callable[[Store, Transaction], None]] = [_first]
+def _identify_imports(store: Store, transaction: Transaction) -> None:
+    """Decisions that are imported keep what identifies them: the id that truant gave, or a keyed hash."""
+    transaction.run("ALTER TABLE decisions ADD COLUMN origin TEXT")
+    transaction.run(
+        "CREATE UNIQUE INDEX decisions_origin ON decisions (experiment, origin) WHERE origin IS NOT NULL"
+    )
+
+
+MIGRATIONS: list[Callable[[Store, Transaction], None]] = [_first, _identify_imports]
 
 
 def migrate(store: Store) -> None:

@@ -116,7 +116,7 @@ def mediator_mnar_inverse(
         return np.nan, np.inf
     system = 8 * C / norm(theta.T) * K / lam + K / lam  # norms of the matrix that is solved
     bonus = 2 * math.sqrt(alpha / (2 * T_a)) * system + math.sqrt(alpha / 2 * squares)
-    return mean, np.abs(levels).sum() * bonus
+    return mean, max(1.0, np.abs(levels).max()) * bonus
 
 
 # Random pulls

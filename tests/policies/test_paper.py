@@ -148,11 +148,18 @@ def _arms(setting: Setting, first: int) -> Setting:
     )
 
 
-@pytest.mark.parametrize("name", ["paper-mnar", "paper-mnar-literal", "paper-mediator-mnar"])
-def test_outcomes_in_other_units_scale_the_guess_and_the_bonus(name):
-    """The printed bonus is for sum |y| = 1; in units s times as small everything is s times as large."""
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("paper-mnar", (0.1, 0.3, 0.6)),  # the printed bonus is for sum |y| = 1
+        ("paper-mnar-literal", (0.1, 0.3, 0.6)),
+        ("paper-mediator-mnar", (0.1, 0.3, 1.0)),  # and this one for |y| up to 1
+    ],
+)
+def test_outcomes_in_other_units_scale_the_guess_and_the_bonus(name, unit):
+    """In units s times as small everything is s times as large."""
     rng = np.random.default_rng(5)
-    unit = np.array([0.1, 0.3, 0.6])  # sum |y| = 1
+    unit = np.array(unit)
     m, y = level_pulls(rng, 500, 3, unit, q=0.8)
     found = []
     for s in (1.0, 40.0):

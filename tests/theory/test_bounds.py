@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from truant import theory
+from truant import Counts, theory
 from truant.errors import InvalidValue, NotIdentified
 from truant.worlds import DiscreteWorld, RealWorld, World, make
 
@@ -261,3 +261,23 @@ def test_worlds_of_other_packages_are_refused() -> None:
 
     with pytest.raises(NotIdentified, match="RealWorld or a DiscreteWorld, got Other"):
         theory.observation_cost(Other())
+
+
+def test_condition_numbers_of_a_table_of_counts_and_of_a_world() -> None:
+    """Theta = [[.2, .1], [.05, .4]]: |Theta| = .45, |Theta^-1| = .5/.075; transposed .5 and .45/.075."""
+    expected = [[0.45 * 0.5 / 0.075, 0.5 * 0.45 / 0.075]]
+    np.testing.assert_allclose(theory.condition_numbers([THETA]), expected, rtol=1e-12)
+    np.testing.assert_allclose(theory.condition_numbers(HAND_MNAR), expected, rtol=1e-12)
+    table = np.zeros((1, 3, 3))
+    table[0, :2, :2] = 1000 * THETA
+    table[0, 2], table[0, :, 2] = 7.0, 9.0  # missing ones do not count
+    counts = Counts(table, levels=(0.0, 1.0))
+    np.testing.assert_allclose(theory.condition_numbers(counts), expected, rtol=1e-12)
+    tall = theory.condition_numbers(make("mnar", seed=1, K=4, L=3))
+    np.testing.assert_array_equal(tall, make("mnar", seed=1, K=4, L=3).setting.condition_numbers)
+    with pytest.raises(InvalidValue, match=r"shape \(arms, K, L\).* got shape \(2, 2\)"):
+        theory.condition_numbers(THETA)
+    with pytest.raises(InvalidValue, match="counts of a discrete outcome"):
+        theory.condition_numbers(counts.real())
+    with pytest.raises(NotIdentified, match="its outcomes are not discrete"):
+        theory.condition_numbers(HAND)

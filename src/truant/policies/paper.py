@@ -222,6 +222,9 @@ def score_mediator_mar(
 def paper_mnar(alpha: float = 2.0) -> Policy:
     """Algorithm 4 with the joint frequencies that it needs: the odds system solved by its inverse.
 
+    The printed bonus is for outcomes with sum|y| = 1; here it is sum|y| times as wide, so that the policy does not
+    depend on the unit. The final estimates of a run are truant's maximum likelihood, not this estimate.
+
     Parameters
     ----------
     alpha : Width of the paper's confidence bounds: log T is multiplied by alpha, where T is the horizon.
@@ -264,7 +267,10 @@ def _paper_mnar(alpha: float, literal: bool) -> Policy:
 
 def _condition_number(setting: Setting, column: int) -> FloatArray:
     if setting.condition_numbers is None:
-        raise NotIdentified("The paper's MNAR policies need condition_numbers, a bound C_a for each arm.")
+        raise NotIdentified(
+            "The paper's MNAR policies need condition_numbers, a bound C_a for each arm; "
+            "truant.theory.condition_numbers computes them from a table of probabilities or counts."
+        )
     return setting.condition_numbers[:, column : column + 1]
 
 
@@ -369,6 +375,8 @@ def score_mnar(
 def paper_mediator_mnar(alpha: float = 2.0) -> Policy:
     """The missing-mediator MNAR algorithm, with its transposed system and the lost K put back.
 
+    The printed bonus is for outcomes in [0, 1]; where some are beyond 1 in size it is max|y| times as wide.
+
     Parameters
     ----------
     alpha : Width of the paper's confidence bounds: log T is multiplied by alpha, where T is the horizon.
@@ -376,7 +384,8 @@ def paper_mediator_mnar(alpha: float = 2.0) -> Policy:
 
     def curve(setting: Setting, horizon: int) -> Curve:
         assumption.check(setting)
-        parameters = np.hstack([_condition_number(setting, 1), per_arm(setting, setting.levels)])
+        size = max(1.0, float(np.abs(setting.levels).max()))  # type: ignore[arg-type]
+        parameters = np.hstack([_condition_number(setting, 1), per_arm(setting, size, setting.levels)])
         return Curve(
             score_arm=score_mediator_mnar,
             parameters=parameters,
@@ -398,13 +407,16 @@ def score_mediator_mnar(
     z_grid: FloatArray,
     values: FloatArray,
 ) -> None:
-    """Mu + 2 sqrt(a/(2 T_a)) (8 C K/(|Theta| l) + K/l) + sqrt(a/2 sum 4 p^2/n_m), a = alpha log T, l = 1/max(1+x)."""
+    """Mu + max(1, |y|) (2 sqrt(a/(2 T_a)) (8 C K/(|Theta| l) + K/l) + sqrt(a/2 sum 4 p^2/n_m)), a = alpha log T.
+
+    l = 1/max(1+x), with x the odds of a missing mediator.
+    """
     K, L = row.shape[0] - 1, row.shape[1] - 1
-    number, levels = parameters[0], parameters[1:]
+    number, size, levels = parameters[0], parameters[1], parameters[2:]
     x = shared[:K]
     least_squares(row[:K, :L].T, row[K, :L], shared)
     pulls = row.sum()
-    mean = spread = largest = norm = size = 0.0
+    mean = spread = largest = norm = 0.0
     for m in range(K):
         both, p = row[m, :L].sum(), (1.0 + x[m]) * row[m].sum() / pulls
         if row[m].sum() > 0.0:
@@ -417,7 +429,6 @@ def score_mediator_mnar(
         largest = max(largest, 1.0 + x[m])
     for y in range(L):
         norm = max(norm, row[:K, y].sum() / pulls)
-        size += abs(levels[y])
     if norm == 0.0:
         values[:] = np.inf
         return

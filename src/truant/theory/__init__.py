@@ -1,6 +1,7 @@
 """What can be hoped for in a given world: observation costs, regret bounds, efficient variances."""
 
 from truant.theory.bounds import (
+    condition_numbers,
     harmonic_mean_cost,
     mar_lower_bound,
     mar_upper_bound,
@@ -21,6 +22,7 @@ from truant.theory.bounds import (
 from truant.theory.efficiency import efficient_variance, follow_up_total_cost, instance_regret
 
 __all__ = [
+    "condition_numbers",
     "efficient_variance",
     "follow_up_total_cost",
     "harmonic_mean_cost",

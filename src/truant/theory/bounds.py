@@ -7,9 +7,11 @@ of unit scale; T is the horizon and n the number of arms. A bound that a world d
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
+from truant.counts import Counts
 from truant.errors import InvalidValue
-from truant.setting import FloatArray, whole_number
+from truant.setting import FloatArray, finite, whole_number
 from truant.theory.efficiency import (
     arm_gamma,
     discrete,
@@ -19,6 +21,7 @@ from truant.theory.efficiency import (
     shared_gamma,
 )
 from truant.worlds import RealWorld, World
+from truant.worlds import discrete as discrete_worlds
 from truant.worlds.draws import number
 from truant.worlds.mar import two_arms
 
@@ -50,6 +53,37 @@ def mean_cost(world: World) -> float:
 def harmonic_mean_cost(world: World) -> float:
     """H = n / sum_a (1/P_a), the harmonic mean of the arms' observation costs (MAR section)."""
     return float(1 / np.mean(1 / observation_cost(world)))
+
+
+def condition_numbers(source: World | Counts | npt.ArrayLike) -> FloatArray:
+    """|Theta_a| |Theta_a^+| and the same of Theta_a^T, in infinity norms (assumptions on condition numbers).
+
+    What `Setting(condition_numbers=...)` wants for the paper's MNAR policies, which use it as the bound C_a. Scales
+    cancel, so counts serve as well as probabilities; from counts it is an estimate, not a bound.
+
+    Parameters
+    ----------
+    source : a world with discrete outcomes; counts of a discrete outcome; or a table of P(m, y, Q=1, O=1|a) or of
+        pulls with both observed, shape (arms, K, L).
+
+    Returns
+    -------
+    Shape (arms, 2): the numbers for `paper-mnar`, then those for `paper-mediator-mnar`.
+    """
+    if isinstance(source, World):
+        theta = discrete(source, "mnar").seen
+    elif isinstance(source, Counts):
+        if source.levels is None:
+            raise InvalidValue("condition_numbers needs counts of a discrete outcome, by level.")
+        theta = source.table[:, :-1, :-1]
+    else:
+        theta = finite("table", source)
+    if theta.ndim != 3 or theta.size == 0 or theta.min() < 0 or np.any(theta.sum(axis=(1, 2)) <= 0):
+        raise InvalidValue(
+            "condition_numbers needs a table of shape (arms, K, L) of numbers of at least 0, "
+            f"with some above 0 for each arm, got shape {theta.shape}."
+        )
+    return discrete_worlds.condition_numbers(theta)
 
 
 def mcar_upper_bound(world: World, horizon: int, alpha: float = 2.0) -> float:

@@ -64,7 +64,7 @@ class DiscreteWorld(World):
             levels=tuple(values),
             minimize=minimize,
             mediator_probabilities=np.minimum(pi.sum(axis=2), 1.0),  # a sum may exceed 1 by rounding
-            condition_numbers=_condition_numbers(self.seen),
+            condition_numbers=condition_numbers(self.seen),
         )
         self.draw, self.draw_missing = draw_level, draw_missing_level
         cells = cell_probabilities(pi, self.observation, self.mediator_observation)
@@ -114,7 +114,7 @@ def draw_missing_level(rng: np.random.Generator, arm: int, mediator: int, tables
     return draw_cell(rng, arm * rows + mediator, chances, aliases)
 
 
-def _condition_numbers(theta: FloatArray) -> FloatArray:
+def condition_numbers(theta: FloatArray) -> FloatArray:
     """Infinity-norm condition numbers of Theta_a and of its transpose, shape (arms, 2)."""
 
     def number(matrix: FloatArray) -> FloatArray:

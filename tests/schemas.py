@@ -10,7 +10,9 @@ from typing import Any
 import pyarrow.parquet as pq
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
-from research.reference.schemas import fields, file_of, occurring, schemas
+from research.reference.catalogue import schemas
+from research.reference.records import file_of
+from research.reference.schemas import fields, occurring
 
 DICTIONARY = "dictionary<values=string, indices=int32, ordered=0>"
 

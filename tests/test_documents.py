@@ -1,16 +1,22 @@
 """The rule for JSON: every document names its schema and truant's version, and is as docs/schemas says."""
 
 import json
+import math
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib.metadata import version
+from typing import ClassVar
 
 import pytest
 from click.testing import CliRunner
-from research.reference.schemas import PROBLEM, file_of, schemas
+from research.reference.catalogue import PROBLEM, schemas
+from research.reference.records import file_of
 
 from tests.live import documents as live
 from tests.schemas import check, check_against, check_parquet, unseen
 from truant.cli import cli
 from truant.documents import document, own_fields, parquet_metadata
+from truant.envelope import ABSENT, Absent, in_document, plain
 from truant.errors import InvalidValue
 
 RUN = ["simulate", "--world", "mcar", "--set", "arms=2", "--policy", "naive-ucb", "--runs=2", "--horizon=20"]
@@ -176,3 +182,39 @@ def test_own_fields_are_the_rest():
     for other in (made, {}, {"schema": "thing"}, {"schema": "truant/other/1/2"}):
         with pytest.raises(InvalidValue, match=r"The schema must be truant/other/1, got "):
             own_fields(other, "other", 1)
+
+
+@dataclass(frozen=True)
+class Inner:
+    when: datetime
+    size: float | Absent = ABSENT
+    hidden: int = field(default=0, repr=False)
+
+
+@dataclass(frozen=True)
+class Outer:
+    schema: ClassVar = "truant/outer/1"
+    parts: tuple[Inner, ...]
+    numbers: dict[str, float]
+
+    @property
+    @in_document
+    def count(self):
+        return len(self.parts)
+
+    @property
+    def unmarked(self):
+        return 1
+
+
+def test_records_become_plain_values():
+    when = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    record = Outer((Inner(when), Inner(when, 2.0)), {"a": math.nan, "b": math.inf, "c": 1.5})
+    plainly = {"when": "2026-03-02T09:00:00Z"}
+    assert plain(record) == {
+        "schema": "truant/outer/1",
+        "truant": version("truant"),
+        "parts": [plainly, plainly | {"size": 2.0}],
+        "numbers": {"a": None, "b": None, "c": 1.5},
+        "count": 2,
+    }

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import io
 import re
+import textwrap
+import tokenize
 from typing import Any
 
 _HEADING = re.compile(r"^([A-Z][\w ]+)\n-{3,}$", flags=re.MULTILINE)
@@ -58,10 +62,25 @@ def sentence(words: str) -> str:
 
 
 def field_comments(cls: type) -> dict[str, str]:
-    """The comments behind the fields of a class; or of a NamedTuple."""
-    lines = inspect.getsource(cls).splitlines()
-    found = (re.match(r"    (\w+): .*?  # (.+)$", line) for line in lines)
-    return {match[1]: sentence(match[2]) for match in found if match}
+    """The comment behind each field of a class, or above it where there is none behind."""
+    text = textwrap.dedent(inspect.getsource(cls))
+    comments = {
+        token.start[0]: token
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type == tokenize.COMMENT
+    }
+    alone = {number for number, token in comments.items() if token.line.strip() == token.string}
+    found = {}
+    for node in ast.parse(text).body[0].body:  # type: ignore[attr-defined]
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            first = last = node.end_lineno or 0
+            if last not in comments:
+                first, last = node.lineno, node.lineno - 1
+                while first - 1 in alone:
+                    first -= 1
+            words = [comments[line].string.removeprefix("#").strip() for line in range(first, last + 1)]
+            found |= {node.target.id: sentence(" ".join(words))} if words else {}
+    return found
 
 
 def _line(text: str) -> str:

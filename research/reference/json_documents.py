@@ -8,44 +8,10 @@ from typing import Any
 
 from research.figures import table
 from research.reference.anchors import anchor, made_by
-from research.reference.schemas import PROBLEM, Field, fields, schemas
+from research.reference.catalogue import PROBLEM, headed_schemas, schemas
+from research.reference.schemas import Field, fields
 
 LONG = 30  # fields, above which each object has a table of its own
-ORDER = (
-    ("Start here", ("demo", "which")),
-    (
-        "Analysis of tables",
-        ("analysis", "analysis-by", "plan", "analysis-table", "analysis-by-table", "plan-rows"),
-    ),
-    ("Simulations", ("simulation", "simulation-runs", "sweep", "sweep-size", "sweep-runs", "sweep-part")),
-    (
-        "Live experiments",
-        (
-            *(
-                "experiment",
-                "experiments",
-                "asked",
-                "told",
-                "told-file",
-                "decision-change",
-                "status",
-                "events",
-            ),
-            *(
-                "closed-windows",
-                "follow-ups",
-                "follow-up-rows",
-                "doctor",
-                "diagnosis",
-                "transfer",
-                "decisions",
-            ),
-            *("rehearsal", "rehearsal-runs"),
-        ),
-    ),
-    ("Listings", ("worlds", "policies", "assumptions", "indices")),
-    ("Errors", ("problem",)),
-)
 _PLURAL = re.compile(r"^(string|number|integer|boolean|object|list|time)\b")
 OPENING = """# JSON documents
 
@@ -80,8 +46,8 @@ columns; a column without any value may have the Arrow type `null`."""
 
 def page() -> str:
     """The whole page."""
-    found = _ordered()
-    parts = [OPENING.format(made_by=made_by("docs/schemas")), "## All documents"]
+    found = headed_schemas()
+    parts = [OPENING.format(made_by=made_by("the records in src")), "## All documents"]
     for heading, several in found.items():
         rows = [[f"[{one['title']}](#{anchor(one['title'])})", _id(one), _given(one)] for one in several]
         parts += [f"**{heading}**", table(["document", "schema", "given by"], rows)]
@@ -90,18 +56,6 @@ def page() -> str:
         for one in several:
             parts += section(one)
     return "\n\n".join(parts) + "\n"
-
-
-def _ordered() -> dict[str, list[dict[str, Any]]]:
-    """The schemas in the order of the page; those that have no place yet come last."""
-    left = {_kind(name): one for name, one in schemas().items()}
-    found = {heading: [left.pop(kind) for kind in kinds] for heading, kinds in ORDER}
-    return found | ({"More": list(left.values())} if left else {})
-
-
-def _kind(file: str) -> str:
-    """The kind of a document, of its file such as analysis-2.json."""
-    return re.sub(r"(-\d+)?\.json$", "", file)
 
 
 def section(schema: Mapping[str, Any]) -> list[str]:

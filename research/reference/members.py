@@ -8,8 +8,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from research.reference.catalogue import schemas
 from research.reference.docstrings import field_comments, parameters, summary
-from research.reference.schemas import fields, schemas
+from research.reference.schemas import fields
 from research.reference.signatures import call, type_of
 
 DOCUMENTS = {  # classes whose fields have the names and the meaning of those of a JSON document
@@ -19,17 +20,12 @@ DOCUMENTS = {  # classes whose fields have the names and the meaning of those of
     "Arm": ("analysis-2.json", "arms[]."),
     "ArmEstimate": ("analysis-2.json", "arms[].estimates.*."),
     "ArmStatus": ("status-1.json", "arms[]."),
-    "Decision": ("asked-1.json", "decisions[]."),
-    "Diagnosis": ("diagnosis-1.json", ""),
-    "FollowUp": ("follow-ups-1.json", "follow_ups[]."),
-    "FollowUpList": ("follow-ups-1.json", ""),
     "Holdout": ("status-1.json", "holdout."),
     "Interval": ("analysis-2.json", "arms[].naive."),
     "Plan": ("plan-2.json", ""),
     "RehearsalRow": ("rehearsal-2.json", "rows[]."),
     "Status": ("status-1.json", ""),
     "Stopping": ("status-1.json", "stopping."),
-    "Told": ("told-1.json", ""),
     "Verdict": ("analysis-2.json", "verdict."),
 }
 

@@ -1,21 +1,13 @@
-"""The JSON Schemas of docs/schemas, and the fields that they describe.
+"""The fields that a JSON Schema describes, and those that a document has.
 
-A file describes one document. Beside the keywords of JSON Schema it has `x-given-by` (which commands and methods give
-the document) and, for a Parquet file, `x-columns` (its columns; the document itself is in the file's metadata).
+Beside the keywords of JSON Schema, those of docs/schemas have `x-given-by` (which commands and methods give the
+document) and, for a Parquet file, `x-columns` (its columns; the document itself is in the file's metadata).
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
-
-from research import ROOT
-
-FOLDER = ROOT / "docs" / "schemas"
-PROBLEM = "problem.json"
 
 
 class Field(NamedTuple):
@@ -24,22 +16,6 @@ class Field(NamedTuple):
     path: str
     schema: Mapping[str, Any]
     always: bool  # present in every document, or in every object that it belongs to
-
-
-@cache
-def schemas() -> dict[str, dict[str, Any]]:
-    """Every schema by its file name."""
-    return {path.name: _read(path) for path in sorted(FOLDER.glob("*.json"))}
-
-
-def _read(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
-
-
-def file_of(schema: str) -> str:
-    """The file that describes the documents of a schema such as truant/analysis/2."""
-    return "-".join(schema.split("/")[1:]) + ".json"
 
 
 def fields(schema: Mapping[str, Any], place: str = "") -> Iterator[Field]:

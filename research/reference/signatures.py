@@ -66,4 +66,5 @@ def type_of(annotation: Any) -> str:
     if annotation is inspect.Parameter.empty:
         return ""
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    return re.sub(r"\b(?:npt|pa|pyarrow|alt|os|typing|np)\.", "", text)
+    text = re.sub(r"\b(?:npt|pa|pyarrow|alt|os|typing|np)\.", "", text)
+    return re.sub(r"\bTime\b", "str", text)  # a text, which documents hold as a moment

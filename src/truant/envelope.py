@@ -3,21 +3,81 @@
 Each has two fields more than its own: `schema`, such as "truant/simulation/1" (kind and number), and `truant`, the
 version that wrote it. Within one number fields are only added; removing one, or changing what one means, raises the
 number. This holds for what commands print with --json, for `summary()`, for summary.json files and for the metadata
-of Parquet files. docs/schemas describes the fields of each. Problem details (RFC 9457) have a form of their own.
+of Parquet files. A document is a record: a frozen dataclass with its `schema`, whose fields have their meaning in
+comments, from which docs/schemas and docs/json.md are made. Problem details (RFC 9457) have a form of their own.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import math
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields as dataclass_fields
+from dataclasses import is_dataclass
+from datetime import datetime
+from enum import Enum
 from importlib.metadata import version
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
 from truant.errors import InvalidValue
 
 METADATA = b"truant"  # the key of a document in a Parquet file's metadata
+
+# what a field is in Python, and what its document has in its place
+Time = Annotated[str, datetime]  # a moment in UTC as ISO 8601
+Duration = Annotated[int, str]  # microseconds, and a text such as 7d
+
+
+class Absent(Enum):
+    """The type of optional fields: a document leaves out those that are ABSENT."""
+
+    ABSENT = "absent"
+
+
+ABSENT = Absent.ABSENT
+Getter = TypeVar("Getter", bound=Callable[[Any], Any])
+
+
+def in_document(getter: Getter) -> Getter:
+    """Mark the function of a property as a field of its record's document."""
+    getter.in_document = True  # type: ignore[attr-defined]
+    return getter
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: records by field, those with a schema as documents; NaN and infinity are null."""
+    if is_dataclass(value) or hasattr(value, "_fields"):  # a dataclass or a NamedTuple
+        record: Any = type(value)
+        found = {name: plain(getattr(value, name)) for name in document_fields(record)}
+        present = {name: field for name, field in found.items() if field is not ABSENT}
+        schema = getattr(value, "schema", None)
+        return {"schema": schema, "truant": _version(), **present} if schema else present
+    if isinstance(value, Mapping):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+@functools.cache
+def document_fields(record: Any) -> list[str]:
+    """The fields of a record that its document has: those of its representation, and properties that are marked."""
+    if hasattr(record, "_fields"):  # a NamedTuple
+        return list(record._fields)
+    marked = [
+        name
+        for base in reversed(record.__mro__)
+        for name, member in vars(base).items()
+        if getattr(getattr(member, "fget", None), "in_document", False)
+    ]
+    return [*(field.name for field in dataclass_fields(record) if field.repr), *marked]
 
 
 def document(kind: str, number: int, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 import click
 import pytest
-from research.reference.schemas import file_of, schemas
+from research.reference.catalogue import schemas
+from research.reference.records import file_of
 
 from tests.live.campaign import ARMS, MAIL
 from tests.live.campaign import run as run_campaign

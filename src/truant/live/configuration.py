@@ -9,15 +9,17 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from truant.durations import SECOND, duration_text
+from truant.envelope import Duration, plain
 from truant.errors import HORIZON, LEVEL, InvalidValue, named, quoted, unknown
 
 if TYPE_CHECKING:
     from truant.setting import Setting
 
-AT_CLOSE, ON_ARRIVAL = "at_close", "on_arrival"
+AT_CLOSE: Final = "at_close"
+ON_ARRIVAL: Final = "on_arrival"
 SETTLING = (AT_CLOSE, ON_ARRIVAL)
 USUAL_INDEX = "ucb"  # its shares cost least while outcomes are late: docs/validation-live.md
 LONGEST_NAME = 200
@@ -32,31 +34,42 @@ class Configuration:
     Durations are in microseconds. `retired` arms keep their place, so that arms have the same number for ever.
     """
 
-    arms: tuple[str, ...]
-    retired: tuple[str, ...] = ()
-    mediator_levels: tuple[str, ...] = ()  # none: there is no mediator
-    mediator_cuts: tuple[float, ...] = ()  # a number as mediator is cut here; levels then are the classes
-    mediator_absent: str | None = None  # level of a decision whose mediator was never told
+    arms: tuple[str, ...]  # names of the arms, also of retired ones
+    retired: tuple[str, ...] = ()  # arms that are no longer chosen
+    mediator_levels: tuple[str, ...] = ()  # levels of the mediator; empty if there is none
+    # points at which a numeric mediator is cut into levels; empty if it is not
+    mediator_cuts: tuple[float, ...] = ()
+    # level of a decision whose mediator was never told; None means that it is missing
+    mediator_absent: str | None = None
+    # values of a discrete outcome; None if any number of the range is possible
     levels: tuple[float, ...] | None = None
-    low: float = 0.0
-    high: float = 1.0
-    absent: float | None = None  # outcome of a decision whose outcome was never told
-    minimize: bool = False
-    assume: str
-    policy: str
-    horizon: int = HORIZON
-    window: int
-    grace: int = 0
-    settle: str = AT_CLOSE
-    minimum_share: float = 0.0
-    warm_up: int = 0
+    low: float = 0.0  # lowest possible outcome
+    high: float = 1.0  # highest possible outcome
+    # outcome of a decision whose outcome was never told; None means that it is missing
+    absent: float | None = None
+    minimize: bool = False  # whether the best arm is the one with the lowest mean
+    assume: str  # the assumption about why outcomes are missing
+    policy: str  # the policy that sets the shares of the arms
+    horizon: int = HORIZON  # number of decisions that are expected in all
+    window: Duration  # how long after a decision its outcome counts, such as `7d`
+    grace: Duration = 0  # how long after the window an outcome that happened in it can still be told
+    # when an outcome is counted: when the window is over, or as soon as it is told
+    settle: Literal["at_close", "on_arrival"] = AT_CLOSE
+    minimum_share: float = 0.0  # smallest probability of each arm
+    warm_up: Duration = 0  # how long arms are drawn from the fixed split at the start
+    # share of decisions that are always drawn from the fixed split, and not learned from
     holdout: float = 0.0
-    split: tuple[float, ...] | None = None  # of warm-up and holdout; equal unless given
-    control: str | None = None
+    # the fixed split of warm-up and holdout, one share for each arm; None means equal shares
+    split: tuple[float, ...] | None = None
+    control: str | None = None  # the arm that others are compared with; None if none was named
+    # the arm to use when the store cannot be reached; None means that `ask` raises an error
     fallback: str | None = None
-    level: float = LEVEL
+    level: float = LEVEL  # level of intervals, and probability from which a winner is clear
+    # expected loss up to which arms count as equal, in units of the outcome; None if none was given
     tolerance: float | None = None
+    # stop rule: stop when the expected loss is at most this; None if there is no such rule
     stop_loss: float | None = None
+    # stop rule: stop when the probability of being best is at least this; None if there is no such rule
     stop_level: float | None = None
 
     @property
@@ -131,14 +144,14 @@ class Configuration:
 
     def summary(self) -> dict[str, Any]:
         """The configuration as plain values, durations as text, for people and JSON."""
-        found = _plain(self)
+        found: dict[str, Any] = plain(self)
         for name in ("window", "grace", "warm_up"):
             found[name] = duration_text(found[name])
         return found
 
     def as_json(self) -> str:
         """The text that `from_json` reads."""
-        return json.dumps(_plain(self), ensure_ascii=False)
+        return json.dumps(plain(self), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Configuration:
@@ -154,11 +167,6 @@ class Configuration:
     def changed(self, **fields: Any) -> Configuration:
         """The same with other fields."""
         return replace(self, **fields)
-
-
-def _plain(configuration: Configuration) -> dict[str, Any]:
-    found = dataclasses.asdict(configuration)
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
 
 def plain_number(name: str, value: object) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from truant.envelope import plain
 from truant.errors import AlreadyTold, Conflict, Gone, InvalidValue, UnknownName, quoted
 from truant.live.times import as_datetime, shown
 
@@ -35,35 +36,35 @@ NOT_GIVEN: Any = _NotGiven()  # None means: known to be missing
 class Decision:
     """The answer of `ask`: the arm to use, and the id with which to report mediator and outcome."""
 
-    id: str | None  # None: outside the experiment
-    arm: str
-    probability: float | None  # with which the arm was drawn
-    asked: datetime | None
-    deadline: datetime | None  # outcomes that happen before it count
-    allocation: int | None = None  # version of the allocation that the arm was drawn from
-    holdout: bool = False  # drawn from the fixed split, and not learned from
-    repeated: bool = False  # the key was asked for before
-    fallback: bool = False  # the store could not be reached: the decision is outside the experiment
+    # the id under which to tell the outcome; None if the decision is outside of the experiment (`fallback`)
+    id: str | None
+    arm: str  # the arm to use
+    probability: float | None  # probability with which the arm was drawn; None for a fallback
+    asked: datetime | None  # when it was asked for; None for a fallback
+    deadline: datetime | None  # outcomes that happen before this moment count; None for a fallback
+    # number of the allocation (the shares of the arms) that the arm was drawn from; None for a fallback
+    allocation: int | None = None
+    holdout: bool = False  # whether it was drawn from the fixed split, and is not learned from
+    repeated: bool = False  # whether the key was asked for before, so that this is the earlier decision
+    # whether the store could not be reached, so that the decision is outside of the experiment
+    fallback: bool = False
 
     def summary(self) -> dict[str, Any]:
         """The decision as plain values, for JSON."""
-        found = dict(vars(self))
-        for name in ("asked", "deadline"):
-            moment = found[name]
-            found[name] = None if moment is None else moment.isoformat().replace("+00:00", "Z")
-        return found
+        return dict(plain(self))
 
 
 @dataclass(frozen=True)
 class Told:
-    """What a tell did: `accepted`, `repeated` (it was known already), or `late` (kept beside, and not counted)."""
+    """What a tell did."""
 
-    id: str
+    id: str  # id of the decision
+    # `accepted`: kept; `repeated`: known already; `late`: kept, but not counted, as its window is over
     verdict: Literal["accepted", "repeated", "late"]
 
     def summary(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        return dict(vars(self))
+        return dict(plain(self))
 
 
 class Row(NamedTuple):

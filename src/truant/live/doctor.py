@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from truant.counts import Counts
+from truant.envelope import in_document, plain
 from truant.live import counting
 from truant.live.configuration import Configuration
 from truant.live.decision import MISSING, OBSERVED, PENDING, Row
@@ -27,19 +28,21 @@ MOST_LISTED = 20  # findings of one kind
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What the examination of one experiment found."""
+    """Whether the counts of one experiment agree with its decisions."""
 
-    experiment: str
-    decisions: int
-    settled: int
+    schema: ClassVar = "truant/diagnosis/1"
+    experiment: str  # name of the experiment
+    decisions: int  # number of decisions
+    settled: int  # decisions that are counted
     cells: int  # tables of counts that were compared
-    allocations: int  # that were made again
-    unchecked: int  # allocations that were not
-    findings: tuple[str, ...]  # a sentence for each thing that differs
+    allocations: int  # allocations that were computed again
+    unchecked: int  # allocations that were not computed again
+    findings: tuple[str, ...]  # one sentence for each difference; empty if all agrees
 
     @property
+    @in_document
     def healthy(self) -> bool:
-        """Whether no error was found."""
+        """Whether all agrees."""
         return not self.findings
 
     @property
@@ -55,10 +58,7 @@ class Diagnosis:
 
     def summary(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        from truant.documents import document
-
-        fields = {**vars(self), "findings": list(self.findings), "healthy": self.healthy}
-        return document("diagnosis", 1, fields)
+        return dict(plain(self))
 
     def __str__(self) -> str:
         return "\n".join([self.sentence, *(f"- {finding}" for finding in self.findings)])

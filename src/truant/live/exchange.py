@@ -7,9 +7,10 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
 
 from truant.errors import Conflict, InvalidValue, Unavailable, named, require
 from truant.files import TABLES, output_path, written_whole
@@ -25,22 +26,29 @@ if TYPE_CHECKING:
     from truant.live.experiment import Experiment
 
 CHUNK = 20_000
-COLUMNS = {  # of an export, with the names of their types in Arrow
-    "id": "string",
-    "arm": "string",
-    "probability": "float64",
-    "asked": "time",
-    "deadline": "time",
-    "state": "string",
-    "reason": "string",
-    "mediator": "string",
-    "outcome": "float64",
-    "late_outcome": "float64",
-    "followed_up": "bool_",
-    "pick_probability": "float64",
-    "holdout": "bool_",
-    "origin": "string",
-}
+
+
+class ExportedDecision(NamedTuple):
+    """One row for each settled decision, as `truant analyze` and `truant import` read it."""
+
+    id: str  # id of the decision
+    arm: str  # its arm
+    probability: float | None  # probability with which the arm was drawn; None if it is not known
+    asked: datetime  # when the decision was made
+    deadline: datetime  # outcomes that happen before this moment count
+    state: str  # `pending`, `observed` or `missing`
+    # why the outcome is missing: `expired`, `reported` or `withdrawn`; or `absent` if it was set to the value for
+    # outcomes that are never told; None otherwise
+    reason: str | None
+    mediator: str | None  # mediator level; None if it is missing or there is no mediator
+    outcome: float | None  # the outcome, or the answer to a follow-up; None if it is missing
+    late_outcome: float | None  # an outcome that came late and is not counted; None if none did
+    followed_up: bool  # whether a missing outcome was followed up and the follow-up has ended
+    pick_probability: float | None  # probability with which it was picked for follow-up; None if it was not
+    holdout: bool  # whether it was drawn from the fixed split
+    # id of the decision in the experiment that it was imported from; None if it was made here or came without an id of
+    # truant
+    origin: str | None
 
 
 def export(experiment: Experiment, path: str | os.PathLike[str], every: bool = False) -> Path:
@@ -54,7 +62,7 @@ def export(experiment: Experiment, path: str | os.PathLike[str], every: bool = F
         def write(transaction: Transaction) -> None:
             with written_whole(target) as temporary:
                 rows = _exported_rows(transaction, experiment.number, configuration, every)
-                write_csv_rows(list(COLUMNS), rows, temporary)
+                write_csv_rows(ExportedDecision._fields, rows, temporary)
 
         experiment.store.read(write)
     else:
@@ -73,9 +81,14 @@ def exported(experiment: Experiment, every: bool = False) -> pa.Table:
     require("logs", "Arrow tables and Parquet files", "pyarrow")
     import pyarrow as pa
 
-    time = pa.timestamp("us", tz="UTC")
-    kinds = {name: time if kind == "time" else getattr(pa, kind)() for name, kind in COLUMNS.items()}
-    schema = pa.schema(list(kinds.items()))
+    types: dict[Any, pa.DataType] = {
+        str: pa.string(),
+        str | None: pa.string(),
+        float | None: pa.float64(),
+        bool: pa.bool_(),
+        datetime: pa.timestamp("us", tz="UTC"),
+    }
+    schema = pa.schema([(name, types[kind]) for name, kind in get_type_hints(ExportedDecision).items()])
     configuration = experiment.configuration
 
     def query(transaction: Transaction) -> pa.Table:
@@ -93,22 +106,24 @@ def exported(experiment: Experiment, every: bool = False) -> pa.Table:
 
 def _exported_rows(
     transaction: Transaction, number: int, configuration: Configuration, every: bool
-) -> Iterator[tuple[Any, ...]]:
-    """The values of COLUMNS, a tuple for each decision."""
+) -> Iterator[ExportedDecision]:
     for row in decision_statements.all_rows(transaction, number, settled_only=not every):
         followed_up = row.answered_at is not None
-        named_otherwise = {
-            "arm": configuration.arms[row.arm],
-            "asked": as_datetime(row.asked),
-            "deadline": as_datetime(row.deadline),
-            "mediator": mediator_name(row.mediator, configuration),
-            "outcome": row.answer if followed_up else row.outcome,
-            "followed_up": followed_up,
-            "holdout": bool(row.holdout),
-            "origin": row.origin if row.origin and len(row.origin) < LENGTH_OF_HASH else None,
-        }
-        yield tuple(
-            named_otherwise[name] if name in named_otherwise else getattr(row, name) for name in COLUMNS
+        yield ExportedDecision(
+            id=row.id,
+            arm=configuration.arms[row.arm],
+            probability=row.probability,
+            asked=as_datetime(row.asked),
+            deadline=as_datetime(row.deadline),
+            state=row.state,
+            reason=row.reason,
+            mediator=mediator_name(row.mediator, configuration),
+            outcome=row.answer if followed_up else row.outcome,
+            late_outcome=row.late_outcome,
+            followed_up=followed_up,
+            pick_probability=row.pick_probability,
+            holdout=bool(row.holdout),
+            origin=row.origin if row.origin and len(row.origin) < LENGTH_OF_HASH else None,
         )
 
 

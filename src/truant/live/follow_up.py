@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from truant.analysis import Labels
-from truant.documents import document
+from truant.envelope import Time, plain
 from truant.errors import InvalidValue, counted, named
 from truant.files import TABLES, output_path
 from truant.follow_up.plan import FollowUpPicks, pick_follow_ups
@@ -33,22 +33,23 @@ if TYPE_CHECKING:
 class FollowUp:
     """A missing decision to follow up; tell the answer with `tell(id, outcome=..., followed_up=True)`."""
 
-    id: str
-    arm: str
-    mediator: str | None
-    asked: str
-    pick_probability: float  # with which it was picked among those of its arm and mediator level
-    late_outcome: float | None  # one that came after its window, by itself
+    id: str  # id of the decision
+    arm: str  # its arm
+    mediator: str | None  # its mediator level; None if it is missing or there is no mediator
+    asked: Time  # when the decision was made
+    pick_probability: float  # probability with which it was picked among those of its arm and mediator level
+    late_outcome: float | None  # an outcome that came late by itself; None if none did
 
 
 @dataclass(frozen=True)
 class FollowUpList:
-    """Decisions that were picked now."""
+    """The decisions that were picked to be followed up."""
 
-    experiment: str
-    follow_ups: tuple[FollowUp, ...]
-    available: int  # missing decisions that could have been picked
-    notes: tuple[str, ...]
+    schema: ClassVar = "truant/follow-ups/1"
+    experiment: str  # name of the experiment
+    follow_ups: tuple[FollowUp, ...]  # one entry for each decision that was picked
+    available: int  # missing outcomes that could have been picked
+    notes: tuple[str, ...]  # what else to know, one sentence each
 
     def __repr__(self) -> str:
         drawn = counted(len(self), "missing outcome")
@@ -62,9 +63,7 @@ class FollowUpList:
 
     def summary(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        rows = [asdict(one) for one in self.follow_ups]
-        fields = {"experiment": self.experiment, "available": self.available, "notes": list(self.notes)}
-        return document("follow-ups", 1, fields | {"follow_ups": rows})
+        return dict(plain(self))
 
     def table(self) -> pa.Table:
         """One row for each decision."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from truant.cli.base import as_json, cli, number, print_document, say
-from truant.documents import document
+from truant.envelope import plain
 from truant.errors import InvalidValue, quoted
 
 if TYPE_CHECKING:
+    from truant.cli.live.records import ExperimentState
     from truant.live.experiment import Experiment
     from truant.live.store import Store
 
@@ -145,22 +146,24 @@ def written(moment: datetime) -> str:
     return moment.isoformat().replace("+00:00", "Z")
 
 
-def experiment_fields(experiment: Experiment) -> dict[str, Any]:
-    """An experiment as plain values, for JSON."""
+def experiment_state(experiment: Experiment) -> ExperimentState:
+    """An experiment and its configuration, as it is now."""
+    from truant.cli.live.records import ExperimentState
+
     head, configuration = experiment.state.head, experiment.state.configuration
-    return {
-        "name": head.name,
-        "status": head.status,
-        "revision": head.revision,
-        "learning_starts": written(experiment.learning_starts),
-        "learning": experiment.learning_sentence,
-        "configuration": configuration.summary(),
-    }
+    return ExperimentState(
+        name=head.name,
+        status=head.status,
+        revision=head.revision,
+        learning_starts=written(experiment.learning_starts),
+        learning=experiment.learning_sentence,
+        configuration=configuration.summary(),
+    )
 
 
-def answer(as_json: bool, kind: str, fields: Mapping[str, Any], sentence: str) -> None:
-    """Print a document, or a sentence for people."""
+def answer(as_json: bool, record: Any, sentence: str) -> None:
+    """Print the document of a record, or a sentence for people."""
     if as_json:
-        print_document(document(kind, 1, fields))
+        print_document(plain(record))
     else:
         say(sentence)

@@ -20,11 +20,12 @@ from truant.cli.live.base import (
     options,
     told_values,
 )
-from truant.documents import document
+from truant.envelope import plain
 from truant.errors import AlreadyTold, InvalidValue
 
 if TYPE_CHECKING:
     from truant.cli.live.outcomes_file import OutcomesFile
+    from truant.cli.live.records import Action
     from truant.live.decision import Decision
 
 
@@ -63,13 +64,14 @@ def lookup(name: str, key: str, store: str | None, as_json: bool) -> None:
 
 
 def _print(name: str, decisions: list[Decision], as_json: bool) -> None:
-    rows = [decision.summary() for decision in decisions]
     if as_json:
-        print_document(document("asked", 1, {"experiment": name, "decisions": rows}))
-    elif rows:
+        from truant.cli.live.records import AskedDecisions
+
+        print_document(plain(AskedDecisions(name, decisions)))
+    elif decisions:
         from truant.documents.lists import decision_lines
 
-        click.echo("\n".join(decision_lines(rows)))
+        click.echo("\n".join(decision_lines([decision.summary() for decision in decisions])))
 
 
 VERDICTS = {
@@ -161,7 +163,9 @@ def tell(
             command = _correction(name, id, given, followed_up, store)
             raise error.advising_instead(f"To change it: {command}") from None
     if as_json:
-        print_document(document("told", 1, {"experiment": name, **told.summary()}))
+        from truant.cli.live.records import ToldOutcome
+
+        print_document(plain(ToldOutcome(**vars(told), experiment=name)))
     else:
         say(f"Decision {told.id}: {VERDICTS[told.verdict]}.")
 
@@ -184,14 +188,14 @@ def _tell_file(name: str, store: str | None, file: OutcomesFile, verdicts: str |
         result = tell_file(experiment, file)
     written = [wrote(write_verdicts(result, Path(verdicts)))] if verdicts else []
     if as_json:
-        print_document(document("told-file", 1, {"experiment": name, **result.summary()}))
+        print_document(plain(result))
     else:
         from truant.documents.lists import verdict_lines
 
-        say_lines(verdict_lines(result.verdicts, result.counts(), everything_written=bool(written)))
+        say_lines(verdict_lines(result.verdicts, result.counts._asdict(), everything_written=bool(written)))
     for one in written:
         say(f"Wrote {one}", err=as_json)
-    if result.counts()["refused"]:
+    if result.counts.refused:
         click.get_current_context().exit(1)
 
 
@@ -265,8 +269,10 @@ def forget(name: str, key: str, actor: str | None, why: str | None, store: str |
     _answer(as_json, name, "forgotten" if found else "unknown", None, sentence)
 
 
-def _answer(as_json: bool, name: str, action: str, id: str | None, sentence: str) -> None:
-    answer(as_json, "decision-change", {"experiment": name, "action": action, "id": id}, sentence)
+def _answer(as_json: bool, name: str, action: Action, id: str | None, sentence: str) -> None:
+    from truant.cli.live.records import DecisionChange
+
+    answer(as_json, DecisionChange(name, action, id), sentence)
 
 
 def _decision(id: str | None) -> str:

@@ -22,7 +22,7 @@ from truant.cli.live.base import (
     actor_option,
     answer,
     command_line,
-    experiment_fields,
+    experiment_state,
     live_command,
     opened,
     opened_store,
@@ -31,7 +31,7 @@ from truant.cli.live.base import (
     why_option,
 )
 from truant.cli.question_options import question_options
-from truant.documents import document
+from truant.envelope import plain
 from truant.errors import Conflict, named
 from truant.live.question import CHANGEABLE, ExperimentQuestion
 
@@ -72,14 +72,14 @@ def create(
         except Conflict as error:
             ready = command_line("truant", "ask", name, store=store)
             raise error.advising_instead(f"It is ready: {ready}; or choose another name.") from None
-        fields = experiment_fields(experiment)
+        state = experiment_state(experiment)
     if as_json:
-        print_document(document("experiment", 1, fields))
+        print_document(plain(state))
         return
     from truant.documents.lists import created_document
     from truant.documents.terminal import Printed
 
-    console().print(Printed(created_document(fields)))
+    console().print(Printed(created_document(plain(state))))
     elsewhere = "" if store else "; in another folder, name it with --store or TRUANT_STORE"
     say(f"Store: {place.place}{elsewhere}.")
     say(f"Next: {command_line('truant', 'ask', name, '--key', 'customer-1', store=store)}")
@@ -103,7 +103,7 @@ def _status_command(word: str, now: str, summary: str) -> None:
     def command(name: str, actor: str | None, why: str | None, store: str | None, as_json: bool) -> None:
         with opened(name, store) as experiment:
             getattr(experiment, word)(actor=actor, why=why)
-            answer(as_json, "experiment", experiment_fields(experiment), f"Experiment {named(name)} {now}.")
+            answer(as_json, experiment_state(experiment), f"Experiment {named(name)} {now}.")
 
     command.help = f"{summary}\n\n{OUTCOMES}"
 
@@ -142,12 +142,12 @@ def change(
     with opened(name, store) as experiment:
         before = experiment.state.head.revision
         experiment.change(actor=actor, why=why, revision=revision, **given)
-        fields = experiment_fields(experiment)
-    if fields["revision"] == before:
+        state = experiment_state(experiment)
+    if state.revision == before:
         sentence = f"Experiment {named(name)} has these settings already; it stays at revision {before}."
     else:
-        sentence = f"Experiment {named(name)} is at revision {fields['revision']} now."
-    answer(as_json, "experiment", fields, sentence)
+        sentence = f"Experiment {named(name)} is at revision {state.revision} now."
+    answer(as_json, state, sentence)
 
 
 @cli.group("arm", cls=SectionedGroup, no_args_is_help=False)
@@ -169,7 +169,7 @@ def add(name: str, arm: str, actor: str | None, why: str | None, store: str | No
     """
     with opened(name, store) as experiment:
         experiment.add_arm(arm, actor=actor, why=why)
-        answer(as_json, "experiment", experiment_fields(experiment), f"Arm {named(arm)} was added.")
+        answer(as_json, experiment_state(experiment), f"Arm {named(arm)} was added.")
 
 
 @arm.command("retire")
@@ -181,7 +181,7 @@ def retire(name: str, arm: str, actor: str | None, why: str | None, store: str |
     """
     with opened(name, store) as experiment:
         experiment.retire_arm(arm, actor=actor, why=why)
-        answer(as_json, "experiment", experiment_fields(experiment), f"Arm {named(arm)} is retired.")
+        answer(as_json, experiment_state(experiment), f"Arm {named(arm)} is retired.")
 
 
 @live_command("close-windows")
@@ -193,10 +193,12 @@ def close_windows(name: str, now: str | None, store: str | None, as_json: bool) 
     The shares of the arms are then computed again. `tell`, `status` and `watch` do the same, so this command is needed
     only if none of them is used.
     """
+    from truant.cli.live.records import ClosedWindows
+
     with opened(name, store) as experiment:
         closed = experiment.close_windows(now)
     counted = "1 decision was" if closed == 1 else f"{closed:,} decisions were"
-    answer(as_json, "closed-windows", {"experiment": name, "decisions": closed}, f"{counted} counted.")
+    answer(as_json, ClosedWindows(name, closed), f"{counted} counted.")
 
 
 @live_command("export")
@@ -208,9 +210,11 @@ def export(name: str, out: str, every: bool, store: str | None, as_json: bool) -
 
     `truant analyze` reads the file with --arm arm --mediator mediator --outcome outcome --probability probability.
     """
+    from truant.cli.live.records import Transfer
+
     with opened(name, store) as experiment:
         path = wrote(experiment.export(out, all=every))
-    _answer(as_json, f"Wrote {path}", "exported", str(path), experiment=name)
+    answer(as_json, Transfer("exported", str(path), experiment=name), f"Wrote {path}")
 
 
 @live_command("import", changes=True)
@@ -236,10 +240,12 @@ def import_(
     and outcome. Rows that were imported before are not added again, so a file that has grown can be imported every
     hour. If one row is refused, none is added.
     """
+    from truant.cli.live.records import Transfer
+
     with opened(name, store) as experiment:
         added = experiment.import_rows(rows, source=source, identified_by=identified_by, actor=actor, why=why)
     numbers = {"decisions": int(added), "known": added.known, "differing": added.differing}
-    _answer(as_json, added.sentence, "imported", rows, experiment=name, **numbers)
+    answer(as_json, Transfer("imported", rows, experiment=name, **numbers), added.sentence)
 
 
 @live_command("backup")
@@ -251,11 +257,12 @@ def backup(out: str, store: str | None, as_json: bool) -> None:
 
     Others can ask and tell at the same time.
     """
+    from truant.cli.live.records import Transfer
     from truant.live.exchange import backup as run
 
     with opened_store(store) as place:
         path = wrote(run(place, out))
-    _answer(as_json, f"Wrote {path}", "backed-up", str(path))
+    answer(as_json, Transfer("backed-up", str(path)), f"Wrote {path}")
 
 
 @live_command("restore")
@@ -265,24 +272,9 @@ def restore(file: str, store: str | None, as_json: bool) -> None:
 
     The store may be of another kind: a backup of PostgreSQL can be restored into an SQLite file.
     """
+    from truant.cli.live.records import Transfer
     from truant.live.exchange import restore as run
 
     found = run(file, store)  # which looks at the backup before it makes a store
     sentence = "1 experiment was restored." if found == 1 else f"{found:,} experiments were restored."
-    _answer(as_json, sentence, "restored", file, experiments=found)
-
-
-def _answer(
-    as_json: bool,
-    sentence: str,
-    action: str,
-    file: str,
-    experiment: str | None = None,
-    decisions: int | None = None,
-    experiments: int | None = None,
-    known: int | None = None,
-    differing: int | None = None,
-) -> None:
-    moved = {"experiment": experiment, "decisions": decisions, "experiments": experiments}
-    moved |= {"known": known, "differing": differing}
-    answer(as_json, "transfer", {"action": action, "file": file, **moved}, sentence)
+    answer(as_json, Transfer("restored", file, experiments=found), sentence)

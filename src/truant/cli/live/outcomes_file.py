@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from truant.cli.live.base import told_values
 from truant.documents.progress import progress_bar
+from truant.envelope import in_document
 from truant.errors import AlreadyTold, InvalidValue, TruantError, named, quoted, unknown
 from truant.files import written_whole
 
@@ -133,45 +135,57 @@ def tell_of(experiment: Experiment, line: OutcomeLine) -> dict[str, Any]:
 
 
 CHUNK = 5000  # lines of one transaction
-BLANK, REFUSED = "blank", "refused"
 
 
 class ToldLine(NamedTuple):
-    """What became of one line: accepted, repeated, late, blank (nothing to tell) or refused."""
+    """What became of one line."""
 
-    line: int
-    id: str | None
-    key: str | None
-    verdict: str
-    refusal: str | None = None
+    line: int  # number of the line in the file; the header is line 1
+    id: str | None  # id of the decision; None if the line has none
+    key: str | None  # key of the decision; None if the line has none
+    verdict: Literal["accepted", "repeated", "late", "blank", "refused"]  # what became of the line
+    refusal: str | None = None  # why it was refused; None if it was not
 
 
-@dataclass
+class VerdictCounts(NamedTuple):
+    """Number of lines by verdict."""
+
+    accepted: int  # lines that were kept
+    repeated: int  # lines that were known already
+    late: int  # lines that were kept, but not counted, as their window is over
+    blank: int  # lines without anything to tell
+    refused: int  # lines that were refused
+
+
+@dataclass(frozen=True)
 class ToldFile:
-    """The verdicts on all lines, in their order."""
+    """What telling each line of a file did."""
 
-    verdicts: list[ToldLine] = field(default_factory=list)
+    schema: ClassVar = "truant/told-file/1"
+    experiment: str  # name of the experiment
+    verdicts: list[ToldLine] = field(default_factory=list)  # one entry for each line
 
-    def counts(self) -> dict[str, int]:
-        """How many lines have each verdict."""
-        found = dict.fromkeys(("accepted", "repeated", "late", BLANK, REFUSED), 0)
-        for one in self.verdicts:
-            found[one.verdict] += 1
-        return found
+    @property
+    @in_document
+    def lines(self) -> int:
+        """Number of lines."""
+        return len(self.verdicts)
 
-    def summary(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        lines = [one._asdict() for one in self.verdicts]
-        return {"lines": len(lines), "counts": self.counts(), "verdicts": lines}
+    @property
+    @in_document
+    def counts(self) -> VerdictCounts:
+        """Number of lines by verdict."""
+        number: Counter[str] = Counter(one.verdict for one in self.verdicts)
+        return VerdictCounts(**{verdict: number[verdict] for verdict in VerdictCounts._fields})
 
 
 def tell_file(experiment: Experiment, file: OutcomesFile) -> ToldFile:
     """Tell all lines, some thousand at a time; what was told before an error stays."""
-    result, lines = ToldFile(), file.lines()
+    result, lines = ToldFile(experiment.name), file.lines()
     with progress_bar("telling", None) as done:
         while some := list(islice(lines, CHUNK)):
             try:
-                result.verdicts += _told(experiment, some)
+                result.verdicts.extend(_told(experiment, some))
             except TruantError as error:
                 raise error.advising(_kept_before(result)) from None
             done(len(result.verdicts) / file.size)
@@ -191,13 +205,13 @@ def _told(experiment: Experiment, lines: list[OutcomeLine]) -> Iterator[ToldLine
     for line, one in zip(lines, read, strict=True):
         id, key = line.values.get("id"), line.values.get("key")
         if one is None:
-            yield ToldLine(line.number, id, key, BLANK)
+            yield ToldLine(line.number, id, key, "blank")
             continue
         answer = one if isinstance(one, TruantError) else next(answers)
         if isinstance(answer, TruantError):
             if isinstance(answer, AlreadyTold):
                 answer = answer.advising_instead("Use `truant correct` to change it.")
-            yield ToldLine(line.number, id, key, REFUSED, str(answer))
+            yield ToldLine(line.number, id, key, "refused", str(answer))
         else:
             yield ToldLine(line.number, answer.id, key, answer.verdict)
 

@@ -10,7 +10,7 @@ import click
 
 from truant.cli.base import console, exit_stopped, gone, integer, is_terminal, print_document, say, wrote
 from truant.cli.live.base import actor_option, check_whole, live_command, opened, opened_store, written
-from truant.documents import document
+from truant.envelope import plain
 
 if TYPE_CHECKING:
     from truant.documents.terminal import Printed
@@ -60,7 +60,9 @@ def events(name: str, after: int, limit: int, store: str | None, as_json: bool) 
     with opened(name, store) as experiment:
         rows = [one | {"at": written(one["at"])} for one in experiment.events(after, limit)]
     if as_json:
-        print_document(document("events", 1, {"experiment": name, "events": rows}))
+        from truant.cli.live.records import Event, Events
+
+        print_document(plain(Events(name, [Event(**row) for row in rows])))
         return
     from truant.documents.lists import events_table
     from truant.documents.terminal import FittingTable
@@ -96,8 +98,9 @@ def doctor(name: str | None, allocations: int, store: str | None, as_json: bool)
         ]
     healthy = all(one.healthy for one in found)
     if as_json:
-        diagnoses = [one.summary() for one in found]
-        print_document(document("doctor", 1, {"healthy": healthy, "experiments": diagnoses}))
+        from truant.cli.live.records import StoreDiagnosis
+
+        print_document(plain(StoreDiagnosis(healthy, found)))
     else:
         for one in found:
             for line in str(one).splitlines():
@@ -196,7 +199,9 @@ def list_experiments(store: str | None, as_json: bool) -> None:
     with opened_store(store) as place:
         rows = [one | {"created": written(one["created"])} for one in experiments(place)]
     if as_json:
-        print_document(document("experiments", 1, {"experiments": rows}))
+        from truant.cli.live.records import ListedExperiment, ListedExperiments
+
+        print_document(plain(ListedExperiments([ListedExperiment(**row) for row in rows])))
     elif rows:
         from truant.documents.lists import experiments_table
         from truant.documents.terminal import FittingTable

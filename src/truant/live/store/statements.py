@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from truant.live.configuration import NO_NOTE, Note
 from truant.live.decision import encoded
 from truant.live.store.store import Store, Transaction
 
+ExperimentStatus = Literal["running", "paused", "ended"]
 RUNNING, PAUSED, ENDED = "running", "paused", "ended"
 
 
@@ -18,7 +19,7 @@ class Head(NamedTuple):
 
     id: int
     name: str
-    status: str
+    status: ExperimentStatus
     revision: int
     created: int
     clock: int

@@ -57,6 +57,7 @@ DOCUMENTS: dict[str, tuple[Entry | str, ...]] = {
         "status-1.json",
         Entry("Events", ("`truant events --json`",), records.Events),
         Entry("Closed windows", ("`truant close-windows --json`",), records.ClosedWindows),
+        Entry("Settled experiments", ("`truant settle --json`",), records.SettledExperiments),
         Entry(
             "Follow-ups of an experiment",
             ("`truant follow-up --json`", "`Experiment.follow_up().summary()`"),

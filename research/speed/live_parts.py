@@ -105,7 +105,7 @@ def settle_seconds(decisions: int, repeats: int) -> list[float]:
     live = run_for_days(decisions, days=1)
     rows, shares = live.store.read(
         lambda transaction: (
-            list(decision_statements.settled_rows(transaction, live.number)),
+            list(decision_statements.counted_rows(transaction, live.number)),
             {one.version: one.probabilities for one in statements.allocations(transaction, live.number)},
         )
     )

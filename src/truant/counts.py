@@ -169,6 +169,14 @@ class Counts:
 
     def extend(self, arms: npt.ArrayLike, mediators: npt.ArrayLike, outcomes: npt.ArrayLike) -> None:
         """Add whole columns of pulls, in place, as `fold` reads them; to the last bit as if one by one."""
+        self.table = np.ascontiguousarray(self.table)
+        places, values = self.terms(arms, mediators, outcomes)
+        np.add.at(self.table.reshape(-1), places, values)  # adds in row order, as updating one by one does
+
+    def terms(
+        self, arms: npt.ArrayLike, mediators: npt.ArrayLike, outcomes: npt.ArrayLike
+    ) -> tuple[IntArray, FloatArray]:
+        """What whole columns of pulls add to the flat table: places, and a value for each, in the order of the rows."""
         n, rows, width = self.table.shape
         a = code_column("arm", arms, 0, n)
         m = code_column("mediator", mediators, -1, rows - 1)
@@ -182,23 +190,19 @@ class Counts:
             raise InvalidValue(
                 f"Outcomes must be missing or within ±{LARGEST_OUTCOME:g}, got one that is not."
             )
-        self.table = np.ascontiguousarray(self.table)
         place = (a * rows + m) * width  # of the first column of each pull's cell
         if self.levels is not None:
-            np.add.at(self.table.reshape(-1), place + self._level_codes(y), 1.0)
-            return
+            return place + self._level_codes(y), np.ones(len(y))
         seen = ~np.isnan(y)
         about = y[seen] - self.centre
-        # add.at adds in row order, as updating one by one does
-        flat = self.table.reshape(-1)
-        np.add.at(flat, place + PULLS, 1.0)
-        for column, values in (
-            (OBSERVED, 1.0),
+        columns = (
+            (OBSERVED, np.ones(len(about))),
             (SUM, about),
             (SQUARES, about**2),
             (CUBES, about * about * about),
-        ):
-            np.add.at(flat, place[seen] + column, values)
+        )
+        places = [place + PULLS, *(place[seen] + column for column, _ in columns)]
+        return np.concatenate(places), np.concatenate([np.ones(len(y)), *(values for _, values in columns)])
 
     def with_arms(self, arms: int) -> Counts:
         """The same counts with further arms, which have no pulls yet, after the others."""

@@ -27,6 +27,7 @@ COMMANDS = {  # each schema, and all commands that print it
     "truant/status/1": [["status", "mail", "--no-calibrate"], ["watch", "mail"]],
     "truant/events/1": [["events", "mail"]],
     "truant/closed-windows/1": [["close-windows", "mail"]],
+    "truant/settled/1": [["settle"], ["settle", "mail"]],
     "truant/doctor/1": [["doctor"]],
     "truant/follow-ups/1": [["follow-up", "mail", "--n", "3"]],
     "truant/transfer/1": [

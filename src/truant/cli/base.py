@@ -131,7 +131,7 @@ SECTIONS = {
         "import",
         "close-windows",
     ),
-    "Look after experiments": ("list", "events", "doctor", "backup", "restore"),
+    "Look after experiments": ("list", "events", "settle", "doctor", "backup", "restore"),
     "Simulate": ("simulate", "rehearse", "sweep"),
     "Look up names": ("worlds", "policies", "assumptions", "indices", "completion"),
 }

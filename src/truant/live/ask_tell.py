@@ -34,7 +34,7 @@ from truant.live.decision import (
 )
 from truant.live.store import Store, Transaction, decision_statements, statements
 from truant.live.store.statements import ENDED, PAUSED, RUNNING, AllocationRow, Head
-from truant.live.times import DAY, as_datetime, moment
+from truant.live.times import as_datetime, moment
 
 ATTEMPTS = 10  # at a decision while the allocation changes again and again
 LONGEST_KEY = 1000
@@ -341,8 +341,6 @@ def correct_one(
     if not old:
         return
     decision_statements.update_decision(transaction, row.number, changes)
-    if row.settled is not None:
-        statements.mark_stale(transaction, experiment, row.asked // DAY)
     statements.insert_event(
         transaction,
         experiment,
@@ -350,8 +348,19 @@ def correct_one(
         now,
         decision=row.number,
         note=note,
-        body={"old": old, "new": new},
+        body={"old": old, "new": new} | _counted_anew(transaction, head, row, changes),
     )
+
+
+def _counted_anew(
+    transaction: Transaction, head: Head, row: Row, changes: Mapping[str, Any]
+) -> dict[str, int]:
+    """Change the counts if the decision is in them; gives the version that this made, for the event."""
+    if row.settled is None:
+        return {}
+    from truant.live.settle import change_counts
+
+    return {"version": change_counts(transaction, head, row, row._replace(**changes))}
 
 
 def _corrected_answer(row: Row, change: Prepared) -> dict[str, Any]:
@@ -393,7 +402,6 @@ def withdraw_one(
     changes: dict[str, Any] = dict.fromkeys(gone) | {"reason": WITHDRAWN}
     if row.settled is not None:
         changes["state"] = MISSING
-        statements.mark_stale(transaction, experiment, row.asked // DAY)
     decision_statements.update_decision(transaction, row.number, changes)
     statements.remove_values(transaction, row.number)
     statements.insert_event(
@@ -403,7 +411,7 @@ def withdraw_one(
         max(now, head.clock),
         decision=row.number,
         note=note,
-        body={"state": row.state},
+        body={"state": row.state} | _counted_anew(transaction, head, row, changes),
     )
 
 

@@ -6,6 +6,7 @@ import operator
 import os
 import random
 import threading
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,7 @@ class Settler:
         self._by_itself = by_itself  # in asks and tells
         self._process = os.getpid()
         self._last = self._next = 0  # when it last looked, and when to look again
+        self._allocated = 0  # when it last looked whether another allocation is due
         self._lock = threading.Lock()
         self._cells: Cells = {}
         self._version = -1
@@ -59,7 +61,7 @@ class Settler:
         try:
             self._last, self._next = now, now + experiment.state.configuration.interval
             if self._is_due(experiment, now):
-                self._settle(experiment, now, wait=force)
+                self._settle(experiment, now, wait=force, batches=None if force else 1)
         finally:
             self._lock.release()
 
@@ -93,20 +95,32 @@ class Settler:
         counts_pending = allocation.pending is not None
         return (due is not None and due <= now) or other or behind or over or counts_pending
 
-    def _settle(self, experiment: Decisions, now: int, wait: bool) -> int:
-        from truant.live.settle import allocate_if_due, close_batch
+    def _settle(self, experiment: Decisions, now: int, wait: bool, batches: int | None = None) -> int:
+        """Settle so many batches; without a limit everything, with pauses in which others can write."""
+        from truant.live.settle import allocate_if_due, close_batch, count_again
 
-        store, number, settled = experiment.store, experiment.number, 0
-        more = True
-        while more:
+        store, number = experiment.store, experiment.number
+        settled, done, more = 0, 0, True
+        while more and done != batches:
+            start = time.perf_counter()
             closed = close_batch(store, number, now, wait)
-            settled, more = settled + closed.decisions, closed.more
-        self._cells, self._version, made = allocate_if_due(store, number, now, self._cells, self._version)
+            settled, done, more = settled + closed.decisions, done + 1, closed.more
+            if more and store.is_shared:
+                time.sleep(min(time.perf_counter() - start, LONGEST_PAUSE))
+        if batches is None:
+            count_again(store, number, now)
+        made, interval = False, experiment.state.configuration.interval
+        if more:
+            self._next = self._last  # the next ask or tell goes on
+        if not more or not self._allocated <= now < self._allocated + interval:
+            self._allocated = now
+            self._cells, self._version, made = allocate_if_due(store, number, now, self._cells, self._version)
         if made or settled:
             experiment.refresh()
         return settled
 
 
+LONGEST_PAUSE = 0.02  # seconds between two batches; as long as the batch took, if that is less
 MOST_ASKED = 100_000  # decisions of one call
 MOST_TOLD = 5_000  # tells of one transaction
 

@@ -72,7 +72,7 @@ class _Record:
     configurations: dict[int, Configuration]
     rows: list[Row]  # in the order in which they were counted; pending ones last
     kept: counting.Cells
-    stale: list[int]
+    stale: dict[int, int]  # days that are counted again soon
     allocations: list[AllocationRow]
     corrected: int  # the highest version of the counts that a correction was made in; -1: none
 
@@ -83,8 +83,9 @@ class _Record:
         rows.sort(key=lambda row: (row.settled is None, row.settled or 0, row.number))
         recounts = [
             one["body"]["version"]
-            for one in statements.events_of_kind(transaction, experiment, "closed")
-            if one["body"].get("recounted")
+            for kind in ("closed", "corrected", "withdrawn")
+            for one in statements.events_of_kind(transaction, experiment, kind)
+            if "version" in one["body"] and (kind != "closed" or one["body"].get("recounted"))
         ]
         return cls(
             head,
@@ -163,21 +164,14 @@ def _wrong_states(record: _Record) -> list[str]:
 
 def _wrong_cells(record: _Record, recounted: counting.Cells, configuration: Configuration) -> list[str]:
     """Tables of counts that differ from a new count, to the last bit; those with corrections are counted soon."""
-    found = []
-    arms, setting = len(configuration.arms), configuration.setting()
-    for kind, day in sorted({*record.kept, *recounted}):
-        if day in record.stale:
-            continue
-        kept, again = record.kept.get((kind, day)), recounted.get((kind, day))
-        if kind == counting.TALLY:
-            same = counting.padded_tally(kept, arms) == counting.padded_tally(again, arms)
-        else:
-            same = np.array_equal(
-                counting.counts_of(kept, setting).table, counting.counts_of(again, setting).table
-            )
-        if not same:
-            found.append(f"The {kind} counts of day {day} differ from a recount of their decisions.")
-    return found
+    return [
+        f"The {kind} counts of day {day} differ from a recount of their decisions."
+        for kind, day in sorted({*record.kept, *recounted})
+        if day not in record.stale
+        and not counting.is_same(
+            kind, record.kept.get((kind, day)), recounted.get((kind, day)), configuration
+        )
+    ]
 
 
 def _wrong_probabilities(record: _Record) -> list[str]:

@@ -17,12 +17,11 @@ from truant.live.decision import OBSERVED, Row
 from truant.live.question import decider_of
 from truant.live.store import Store, Transaction, decision_statements, statements
 from truant.live.store.statements import ENDED, AllocationRow, Head
-from truant.live.times import DAY
 
 if TYPE_CHECKING:
     from truant.policies.decider import Decider
 
-MOST = 20_000  # decisions of one batch: a transaction stays short
+MOST = 500  # decisions of one batch: others that want to write wait some milliseconds
 
 
 class Closed(NamedTuple):
@@ -30,13 +29,12 @@ class Closed(NamedTuple):
 
     decisions: int
     answers: int
-    recounted: int  # days that were counted again after a correction
     more: bool  # there may be more to close
     busy: bool = False  # another process is closing windows
 
 
 def close_batch(store: Store, experiment: int, now: int, wait: bool = False) -> Closed:
-    """Settle decisions whose window is over, answers to follow-ups, and days with corrections, in one transaction.
+    """Settle some decisions whose window is over, and answers to follow-ups, in one transaction.
 
     Parameters
     ----------
@@ -50,7 +48,7 @@ def close_batch(store: Store, experiment: int, now: int, wait: bool = False) -> 
         else:
             head = statements.locked_head(store, transaction, experiment)
         if head is None:
-            return Closed(0, 0, 0, False, busy=True)
+            return Closed(0, 0, False, busy=True)
         return _close(store, transaction, head, max(now, head.clock))
 
     return store.write(operation)
@@ -70,19 +68,12 @@ def _close(store: Store, transaction: Transaction, head: Head, now: int) -> Clos
         configuration.absent,
         None if absent is None else configuration.mediator_levels.index(absent),
     )
-    answers = decision_statements.settle_answers(transaction, head.id, version)
-    stale = statements.stale_days(transaction, head.id)
-    if not rows and not answers and not stale:
-        return Closed(0, 0, 0, False)
-    fresh = [row for row in rows if counting.day_of(row) not in stale]
-    fresh_answers = [row for row in answers if counting.day_of(row) not in stale]
-    days = sorted({counting.day_of(row) for row in [*fresh, *fresh_answers]})
-    cells = statements.day_cells(transaction, head.id, days) if days else {}
-    counting.add_rows(cells, fresh, fresh_answers, configuration, shares_of(transaction, head.id, fresh))
-    for day in stale:
-        again = list(decision_statements.settled_rows(transaction, head.id, day * DAY, (day + 1) * DAY))
-        cells |= counting.emptied(statements.day_cells(transaction, head.id, [day]), configuration)
-        cells |= counting.recounted(again, configuration, shares_of(transaction, head.id, again))
+    answers = decision_statements.settle_answers(transaction, head.id, version, MOST)
+    if not rows and not answers:
+        return Closed(0, 0, False)
+    days = sorted({counting.day_of(row) for row in [*rows, *answers]})
+    cells = statements.day_cells(transaction, head.id, days)
+    counting.add_rows(cells, rows, answers, configuration, shares_of(transaction, head.id, rows))
     statements.write_cells(transaction, head.id, version, cells)
     statements.update_experiment(transaction, head.id, counts_version=version, clock=now)
     body = {
@@ -90,10 +81,67 @@ def _close(store: Store, transaction: Transaction, head: Head, now: int) -> Clos
         "decisions": len(rows),
         "observed": sum(row.state == OBSERVED for row in rows),
         "answers": len(answers),
-        "recounted": stale,
     }
     statements.insert_event(transaction, head.id, "closed", now, body=body)
-    return Closed(len(rows), len(answers), len(stale), len(rows) >= MOST)
+    return Closed(len(rows), len(answers), max(len(rows), len(answers)) >= MOST)
+
+
+def count_again(store: Store, experiment: int, now: int) -> list[int]:
+    """Count days again that are marked for it, from their decisions; gives these days.
+
+    What differs is found while nothing is locked, and added to what the days hold by then: sums are exact.
+    """
+
+    def query(transaction: Transaction) -> tuple[dict[int, int], counting.Cells]:
+        marks = statements.stale_days(transaction, experiment)
+        if not marks:
+            return {}, {}
+        configuration = configuration_of(transaction, statements.head_of(transaction, experiment))
+        shares = {one.version: one.probabilities for one in statements.allocations(transaction, experiment)}
+        rows = decision_statements.counted_rows(transaction, experiment)
+        again = counting.recounted(
+            (row for row in rows if counting.day_of(row) in marks), configuration, shares
+        )
+        kept = statements.day_cells(transaction, experiment, sorted(marks))
+        counting.merge_cells(again, kept, configuration, sign=-1)
+        return marks, again
+
+    marks, differences = store.read(query)
+    if not marks:
+        return []
+
+    def operation(transaction: Transaction) -> list[int]:
+        head = statements.head_of(transaction, experiment, store.for_update)
+        same = [
+            day
+            for day, mark in statements.stale_days(transaction, experiment).items()
+            if marks.get(day) == mark
+        ]
+        if not same:  # another process was first
+            return []
+        configuration, version = configuration_of(transaction, head), head.counts_version + 1
+        cells = statements.day_cells(transaction, experiment, same)
+        own = {key: cell for key, cell in differences.items() if key[1] in same}
+        counting.merge_cells(cells, own, configuration)
+        statements.write_cells(transaction, experiment, version, cells, stale=0)
+        at = max(now, head.clock)
+        statements.update_experiment(transaction, experiment, counts_version=version, clock=at)
+        body = {"version": version, "decisions": 0, "observed": 0, "answers": 0, "recounted": same}
+        statements.insert_event(transaction, experiment, "closed", at, body=body)
+        return same
+
+    return store.write(operation)
+
+
+def change_counts(transaction: Transaction, head: Head, before: Row, after: Row) -> int:
+    """Count a decision as it is now in place of what it was, with the head locked; gives the version of the counts."""
+    version = head.counts_version + 1
+    cells = statements.day_cells(transaction, head.id, [counting.day_of(after)])
+    shares = shares_of(transaction, head.id, [after])
+    counting.change_row(cells, before, after, configuration_of(transaction, head), shares)
+    statements.write_cells(transaction, head.id, version, cells)
+    statements.update_experiment(transaction, head.id, counts_version=version)
+    return version
 
 
 def configuration_of(transaction: Transaction, head: Head) -> Configuration:

@@ -197,8 +197,46 @@ def close_windows(name: str, now: str | None, store: str | None, as_json: bool) 
 
     with opened(name, store) as experiment:
         closed = experiment.close_windows(now)
-    counted = "1 decision was" if closed == 1 else f"{closed:,} decisions were"
-    answer(as_json, ClosedWindows(name, closed), f"{counted} counted.")
+    answer(as_json, ClosedWindows(name, closed), _were_counted(closed))
+
+
+@live_command("settle")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--watch", is_flag=True, help="Go on until Ctrl-C, looking every second.")
+def settle(names: tuple[str, ...], watch: bool, store: str | None, as_json: bool) -> None:
+    """Count what is due in all experiments of a store, or in some.
+
+    With --watch this is a process of its own that closes windows and computes shares, so that asks and tells of other
+    processes need not (in Python: open(..., settles=False)). Several may run at once. Ctrl-C ends it after the batch
+    that it is at.
+    """
+    from truant.cli.live.records import SettledExperiment, SettledExperiments
+    from truant.live.settling import Settling
+
+    def report(name: str, decisions: int) -> None:
+        if watch and not as_json:
+            say(f"{name}: {_were_counted(decisions)}")
+
+    with opened_store(store) as place:
+        settling = Settling(place, names, report=report)
+        try:
+            settling.once()
+            if watch:
+                settling.run()
+        except KeyboardInterrupt:  # which is how it ends
+            pass
+    rows = [SettledExperiment(name, decisions) for name, decisions in settling.decisions.items()]
+    if as_json:
+        print_document(plain(SettledExperiments(rows)))
+    elif not watch:
+        for row in rows:
+            say(f"{row.name}: {_were_counted(row.decisions)}")
+        if not rows:
+            say("The store has no experiments.")
+
+
+def _were_counted(decisions: int) -> str:
+    return "1 decision was counted." if decisions == 1 else f"{decisions:,} decisions were counted."
 
 
 @live_command("export")

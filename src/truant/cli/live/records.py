@@ -117,6 +117,22 @@ class ClosedWindows:
 
 
 @dataclass(frozen=True)
+class SettledExperiment:
+    """An experiment whose windows were closed."""
+
+    name: str  # name of the experiment
+    decisions: int  # decisions that were counted
+
+
+@dataclass(frozen=True)
+class SettledExperiments:
+    """How many decisions `truant settle` counted in each experiment."""
+
+    schema: ClassVar = "truant/settled/1"
+    experiments: list[SettledExperiment]  # one entry for each experiment that was looked at
+
+
+@dataclass(frozen=True)
 class Transfer:
     """What was written or read."""
 

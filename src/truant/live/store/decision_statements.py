@@ -227,13 +227,14 @@ def close_windows(
     return sorted(Row(*row) for row in transaction.rows(statement, [version, experiment, now, most]))
 
 
-def settle_answers(transaction: Transaction, experiment: int, version: int) -> list[Row]:
-    """Settle the answers to follow-ups that are not counted yet."""
+def settle_answers(transaction: Transaction, experiment: int, version: int, most: int) -> list[Row]:
+    """Settle answers to follow-ups that are not counted yet."""
+    which = "experiment = ? AND answered_at IS NOT NULL AND answer_settled IS NULL AND settled IS NOT NULL"
     statement = (
-        "UPDATE decisions SET answer_settled = ? WHERE experiment = ? AND answered_at IS NOT NULL "
-        f"AND answer_settled IS NULL AND settled IS NOT NULL RETURNING {COLUMNS}"
+        "UPDATE decisions SET answer_settled = ? "
+        f"WHERE number IN (SELECT number FROM decisions WHERE {which} LIMIT ?) RETURNING {COLUMNS}"
     )
-    return sorted(Row(*row) for row in transaction.rows(statement, [version, experiment]))
+    return sorted(Row(*row) for row in transaction.rows(statement, [version, experiment, most]))
 
 
 def first_due(transaction: Transaction, experiment: int) -> int | None:
@@ -326,16 +327,10 @@ def missing_rows(
     return [Row(*row) for row in transaction.rows(statement, values)]
 
 
-def settled_rows(
-    transaction: Transaction, experiment: int, first: int = 0, end: int | None = None
-) -> Iterator[Row]:
-    """Decisions that are counted, asked from `first` to before `end`, in the order in which they were counted."""
-    limits = "asked >= ?" if end is None else "asked >= ? AND asked < ?"
-    statement = (
-        f"SELECT {COLUMNS} FROM decisions WHERE experiment = ? AND settled IS NOT NULL AND {limits} "
-        "ORDER BY settled, number"
-    )
-    for row in transaction.stream(statement, [experiment, first, *([] if end is None else [end])]):
+def counted_rows(transaction: Transaction, experiment: int) -> Iterator[Row]:
+    """Decisions that are counted, in no order."""
+    statement = f"SELECT {COLUMNS} FROM decisions WHERE experiment = ? AND settled IS NOT NULL"
+    for row in transaction.stream(statement, [experiment]):
         yield Row(*row)
 
 

@@ -134,7 +134,12 @@ def _identify_imports(store: Store, transaction: Transaction) -> None:
     )
 
 
-MIGRATIONS: list[Callable[[Store, Transaction], None]] = [_first, _identify_imports]
+def _count_exactly(store: Store, transaction: Transaction) -> None:
+    """Sums were rounded in the order in which decisions were counted; now they are exact: count all days again."""
+    transaction.run("UPDATE counts SET stale = 1")
+
+
+MIGRATIONS: list[Callable[[Store, Transaction], None]] = [_first, _identify_imports, _count_exactly]
 
 
 def migrate(store: Store) -> None:

@@ -145,6 +145,7 @@ class SQLiteStore(Store):
     def __init__(self, url: str, create: bool = True) -> None:
         self._path, self._synchronous = _parsed(url)
         self._open_at_fork = self._refused = False
+        self.is_shared = self._path is not None
         if self._path is not None and not self._path.exists():
             if not create:
                 raise InvalidValue(

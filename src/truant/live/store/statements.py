@@ -148,8 +148,11 @@ def events(
 
 
 def remove_values(transaction: Transaction, decision: int) -> None:
-    """Remove what the events of a decision say of its outcome."""
-    transaction.run("UPDATE events SET body = '{}' WHERE decision = ? AND kind = 'corrected'", [decision])
+    """Remove what the events of a decision say of its outcome; the versions of the counts that they made stay."""
+    statement = "SELECT number, body FROM events WHERE decision = ? AND kind = 'corrected'"
+    for number, text in transaction.rows(statement, [decision]):
+        body = {name: value for name, value in json.loads(text).items() if name == "version"}
+        transaction.run("UPDATE events SET body = ? WHERE number = ?", [json.dumps(body), number])
 
 
 def events_of_kind(transaction: Transaction, experiment: int, kind: str) -> list[dict[str, Any]]:
@@ -182,25 +185,33 @@ def day_cells(
     return {(str(kind), int(day)): json.loads(cells) for kind, day, cells in found}
 
 
-def stale_days(transaction: Transaction, experiment: int) -> list[int]:
-    """Days of which a counted decision was changed."""
-    statement = "SELECT DISTINCT day FROM counts WHERE experiment = ? AND stale = 1 ORDER BY day"
-    return [int(day) for (day,) in transaction.rows(statement, [experiment])]
+def stale_days(transaction: Transaction, experiment: int) -> dict[int, int]:
+    """Days that must be counted again, each with its mark, which differs from those of other times."""
+    statement = (
+        "SELECT day, max(stale) FROM counts WHERE experiment = ? AND stale > 0 GROUP BY day ORDER BY day"
+    )
+    return {int(day): int(mark) for day, mark in transaction.rows(statement, [experiment])}
 
 
 def mark_stale(transaction: Transaction, experiment: int, day: int) -> None:
-    """Note that a day must be counted again."""
-    transaction.run("UPDATE counts SET stale = 1 WHERE experiment = ? AND day = ?", [experiment, day])
+    """Note that a day must be counted again; the mark grows with the counts."""
+    mark = "1 + (SELECT counts_version FROM experiments WHERE id = ?)"
+    statement = f"UPDATE counts SET stale = {mark} WHERE experiment = ? AND day = ?"
+    transaction.run(statement, [experiment, experiment, day])
 
 
 def write_cells(
-    transaction: Transaction, experiment: int, version: int, cells: Mapping[tuple[str, int], Any]
+    transaction: Transaction,
+    experiment: int,
+    version: int,
+    cells: Mapping[tuple[str, int], Any],
+    stale: int | None = None,
 ) -> None:
-    """Replace what is counted of some kinds and days."""
+    """Replace what is counted of some kinds and days; a mark that they must be counted again stays unless given."""
+    mark = "" if stale is None else f", stale = {stale:d}"
     transaction.many(
         "INSERT INTO counts (experiment, kind, day, version, stale, cells) VALUES (?, ?, ?, ?, 0, ?) "
-        "ON CONFLICT (experiment, kind, day) DO UPDATE SET "
-        "cells = excluded.cells, version = excluded.version, stale = 0",
+        f"ON CONFLICT (experiment, kind, day) DO UPDATE SET cells = excluded.cells, version = excluded.version{mark}",
         [[experiment, kind, day, version, json.dumps(value)] for (kind, day), value in cells.items()],
     )
 

@@ -215,6 +215,7 @@ class Store(ABC):
     identity: ClassVar[str]
     real: ClassVar[str]
     for_update: ClassVar[str]
+    is_shared = True  # other processes may use it, too
 
     def __init__(self, url: str, create: bool = True) -> None:
         self.url = url

@@ -102,7 +102,17 @@ ABLATIONS = (
     *("wrong-assumption", "mediator-quality", "share-missing", "levels"),
 )
 SPEED = (
-    *("floor", "policies", "decisions", "live", "live-parts", "live-postgres", "live-peers", "sizes"),
+    *(
+        "floor",
+        "policies",
+        "decisions",
+        "live",
+        "live-parts",
+        "live-settling",
+        "live-postgres",
+        "live-peers",
+        "sizes",
+    ),
     *(
         "memory",
         "own-part",

@@ -89,7 +89,7 @@ def test_corrections_change_the_counts_at_once_and_to_the_last_bit(spent):
 
 def test_days_are_counted_again_while_others_are_counted(spent, clock):
     """What differs is added to what the day holds by then."""
-    experiment, told = spent
+    experiment, _ = spent
     sound = kept(experiment).table.copy()
 
     def damage(transaction):

@@ -358,7 +358,7 @@ def _counted_anew(
     """Change the counts if the decision is in them; gives the version that this made, for the event."""
     if row.settled is None:
         return {}
-    from truant.live.settle import change_counts
+    from truant.live.settle import change_counts  # loaded by the callers before anything is locked
 
     return {"version": change_counts(transaction, head, row, row._replace(**changes))}
 

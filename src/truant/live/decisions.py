@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import operator
 import os
 import random
@@ -318,6 +319,7 @@ class Decisions:
         place = place_of(id, key, self.hashed_key)
         change = prepared(self._state.configuration, place, mediator, outcome, at, followed_up)
         note = Note.of(actor, why)
+        importlib.import_module("truant.live.settle")  # which takes long: not while the store is locked
         self._store.write(
             lambda transaction: correct_one(
                 self._store, transaction, self.number, change, self._clock(), note
@@ -335,6 +337,7 @@ class Decisions:
         """Take a decision out, as when a patient withdraws consent: its outcome is removed and counts as missing."""
         place = place_of(id, key, self.hashed_key)
         note = Note.of(actor, why)
+        importlib.import_module("truant.live.settle")  # as in `correct`
         self._store.write(
             lambda transaction: withdraw_one(
                 self._store, transaction, self.number, place, self._clock(), note

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Sequence
-from typing import Self
+from typing import Any, Self
 
 from truant.errors import TruantError
 from truant.live.experiment import Experiment, experiments
@@ -36,7 +36,7 @@ class Settling:
         report: Callable[[str, int], None] = lambda name, decisions: None,
     ) -> None:
         self._store, self._names, self._report = store, names, report
-        self._options = {} if clock is None else {"clock": clock}
+        self._options: dict[str, Any] = {} if clock is None else {"clock": clock}
         self._opened: dict[str, Experiment] = {}
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None

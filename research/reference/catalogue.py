@@ -7,14 +7,22 @@ from functools import cache
 from typing import Any
 
 from research import ROOT
-from research.reference.records import Entry, ParquetFile, schema_of
+from research.reference.records import Entry, schema_of
+from truant import errors
+from truant.cli import records as listings
 from truant.cli.live import outcomes_file, records
+from truant.demo import records as demo
+from truant.lab import records as lab
 from truant.live import doctor, exchange, follow_up
+from truant.rehearsal import result as rehearsal
 
 PROBLEM = "problem.json"
 FOLDER = ROOT / "docs" / "schemas"
 DOCUMENTS: dict[str, tuple[Entry | str, ...]] = {
-    "Start here": ("demo-1.json", "which-1.json"),
+    "Start here": (
+        Entry("Demo", ("`truant demo --json`",), demo.DemoSummary),
+        Entry("Choice of an assumption", ("`truant which --json`",), listings.AssumptionChoice),
+    ),
     "Analysis of tables": (
         "analysis-2.json",
         "analysis-by-2.json",
@@ -24,12 +32,41 @@ DOCUMENTS: dict[str, tuple[Entry | str, ...]] = {
         "plan-rows-1.json",
     ),
     "Simulations": (
-        "simulation-1.json",
-        "simulation-runs-1.json",
-        "sweep-1.json",
-        "sweep-size-1.json",
-        "sweep-runs-1.json",
-        "sweep-part-1.json",
+        Entry("Simulation", ("`truant simulate --json`", "`Simulation.summary()`"), lab.SimulationSummary),
+        Entry(
+            "Saved simulation",
+            ("`truant simulate --out FILE.parquet`", "`Simulation.save()`"),
+            lab.SavedSimulation,
+            "truant/simulation-runs/1",
+            lab.SavedRun,
+            "Every run of a simulation; `Simulation.load` reads it.",
+        ),
+        Entry(
+            "Sweep",
+            (
+                "`truant sweep --json`",
+                "`summary.json` in the folder of a sweep",
+                "`SweepResult.summary()`",
+            ),
+            lab.SweepSummary,
+        ),
+        Entry("Size of a sweep", ("`truant sweep --check --json`",), lab.SweepSize),
+        Entry(
+            "Runs of a sweep",
+            ("`results.parquet` in the folder of a sweep",),
+            None,
+            "truant/sweep-runs/1",
+            lab.SweptRun,
+            "One row for each point, policy and run.",
+        ),
+        Entry(
+            "Part of a sweep",
+            ("files in `parts/` in the folder of a sweep",),
+            lab.SweepPart,
+            "truant/sweep-part/1",
+            lab.PartRun,
+            "The runs of one policy in one task; a sweep that was stopped continues from these files.",
+        ),
     ),
     "Live experiments": (
         Entry(
@@ -67,11 +104,9 @@ DOCUMENTS: dict[str, tuple[Entry | str, ...]] = {
             "List of follow-ups",
             ("`truant follow-up --out FILE.parquet`", "`Experiment.follow_up().save()`"),
             None,
-            ParquetFile(
-                "truant/follow-up-rows/1",
-                "The decisions that were picked to be followed up.",
-                follow_up.FollowUp,
-            ),
+            "truant/follow-up-rows/1",
+            follow_up.FollowUp,
+            "The decisions that were picked to be followed up.",
         ),
         Entry("Diagnosis of a store", ("`truant doctor --json`",), records.StoreDiagnosis),
         Entry(
@@ -93,17 +128,52 @@ DOCUMENTS: dict[str, tuple[Entry | str, ...]] = {
             "Exported decisions",
             ("`truant export --out FILE.parquet`", "`Experiment.export()`"),
             None,
-            ParquetFile(
-                "truant/decisions/1",
-                "One row for each settled decision, as `truant analyze` and `truant import` read it.",
-                exchange.ExportedDecision,
-            ),
+            "truant/decisions/1",
+            exchange.ExportedDecision,
+            "One row for each settled decision, as `truant analyze` and `truant import` read it.",
         ),
-        "rehearsal-2.json",
-        "rehearsal-runs-2.json",
+        Entry(
+            "Rehearsal",
+            ("`truant rehearse --json`", "`truant.rehearse(...).summary()`"),
+            rehearsal.RehearsalSummary,
+            "truant/rehearsal/2",
+        ),
+        Entry(
+            "Runs of a rehearsal",
+            ("`truant rehearse --out FILE.parquet`", "`truant.rehearse(...).save()`"),
+            rehearsal.RehearsalTerms,
+            "truant/rehearsal-runs/2",
+            rehearsal.RehearsedRun,
+            "One row for each variant, world (null or not) and run.",
+        ),
     ),
-    "Listings": ("worlds-1.json", "policies-1.json", "assumptions-1.json", "indices-1.json"),
-    "Errors": ("problem.json",),
+    "Listings": (
+        Entry(
+            "Worlds",
+            ("`truant worlds --json`", "`truant worlds NAME --json`"),
+            listings.Worlds,
+            "truant/worlds/1",
+        ),
+        Entry(
+            "Policies",
+            ("`truant policies --json`", "`truant policies NAME --json`"),
+            listings.Policies,
+            "truant/policies/1",
+        ),
+        Entry(
+            "Assumptions",
+            ("`truant assumptions --json`", "`truant assumptions NAME --json`"),
+            listings.Assumptions,
+            "truant/assumptions/1",
+        ),
+        Entry(
+            "Indices",
+            ("`truant indices --json`", "`truant indices NAME --json`"),
+            listings.Indices,
+            "truant/indices/1",
+        ),
+    ),
+    "Errors": (Entry("Problem", ("every command with `--json` that fails",), errors.Problem, "problem"),),
 }
 
 

@@ -23,7 +23,6 @@ DOCUMENTS = {  # classes whose fields have the names and the meaning of those of
     "Holdout": ("status-1.json", "holdout."),
     "Interval": ("analysis-2.json", "arms[].naive."),
     "Plan": ("plan-2.json", ""),
-    "RehearsalRow": ("rehearsal-2.json", "rows[]."),
     "Status": ("status-1.json", ""),
     "Stopping": ("status-1.json", "stopping."),
     "Verdict": ("analysis-2.json", "verdict."),

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import is_dataclass
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, is_typeddict
 
 from research.reference.docstrings import field_comments, parameters, sentence, summary
-from truant.envelope import Absent, document_fields
+from truant.envelope import Absent, Others, document_fields
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PLAIN = {
@@ -27,32 +27,24 @@ PLAIN = {
 }
 ARROW = {"string": "string", "boolean": "bool", "integer": "int64", "number": "double"}
 ARROW |= {"time": "timestamp[us, tz=UTC]", "any": "any"}
+FIRST = ("type", "format", "enum", "$ref")  # keywords that stand before the description
 ENVELOPE = {"truant": {"type": "string", "description": "The version of truant that wrote it."}}
 
 
 class Entry(NamedTuple):
-    """A kind of document: its title, who gives it, and its record; of a Parquet file also its columns."""
+    """A kind of document: its title, who gives it, and its records."""
 
     title: str
     given_by: tuple[str, ...]
     record: type | None  # of its fields; None if a Parquet file's metadata has none
-    file: ParquetFile | None = None
+    schema_name: str = ""  # kind and number, such as truant/told/1, unless the record says it
+    columns: type | None = None  # of a Parquet file: the record of a row
+    description: str = ""  # a sentence; that of the record unless given
 
     @property
     def schema(self) -> str:
-        """Kind and number, such as truant/told/1."""
-        if self.file:
-            return self.file.schema
-        found: str = self.record.schema  # type: ignore[union-attr]
-        return found
-
-
-class ParquetFile(NamedTuple):
-    """What a Parquet file holds."""
-
-    schema: str  # of the document in its metadata, such as truant/decisions/1
-    description: str  # of the file, in a sentence
-    columns: type  # the record of a row
+        """Kind and number."""
+        return self.schema_name or str(self.record.schema)  # type: ignore[union-attr]
 
 
 class RecordField(NamedTuple):
@@ -66,42 +58,51 @@ class RecordField(NamedTuple):
         """Whether documents may leave it out."""
         return Absent in get_args(self.hint)
 
+    @property
+    def is_any_name(self) -> bool:
+        """Whether it stands for fields whose names the data or the user choose."""
+        return self.hint == Others
+
 
 def file_of(schema: str) -> str:
     """The file that describes the documents of a schema such as truant/analysis/2."""
-    return "-".join(schema.split("/")[1:]) + ".json"
+    return schema.removeprefix("truant/").replace("/", "-") + ".json"
 
 
 def schema_of(entry: Entry) -> dict[str, Any]:
     """The JSON Schema of a document; `x-columns` describes the columns of a Parquet file."""
     made = _object(entry.record) if entry.record else {"type": "object", "properties": {}, "required": []}
-    kind = {"const": entry.schema, "description": "Kind and number of this document."}
-    made["properties"] = {"schema": kind} | ENVELOPE | made["properties"]
-    made["required"] = ["schema", "truant", *made["required"]]
+    if entry.schema.startswith("truant/"):
+        kind = {"const": entry.schema, "description": "Kind and number of this document."}
+        made["properties"] = {"schema": kind} | ENVELOPE | made["properties"]
+        made["required"] = ["schema", "truant", *made["required"]]
     found = {
         "$schema": DIALECT,
         "$id": file_of(entry.schema),
         "title": entry.title,
-        "description": entry.file.description if entry.file else summary(entry.record),
+        "description": entry.description or summary(entry.record),
         "x-given-by": list(entry.given_by),
         **made,
     }
-    return found | ({"x-columns": _columns(entry.file.columns)} if entry.file else {})
+    return found | ({"x-columns": _columns(entry.columns)} if entry.columns else {})
 
 
 def _object(record: type) -> dict[str, Any]:
-    properties, required = {}, []
+    made: dict[str, Any] = {"type": "object", "properties": {}, "required": []}
     for name, field in record_fields(record).items():
-        made = type_schema(field.hint)
         words = re.sub(r"\b(None|NaN)\b", "null", field.words)
-        properties[name] = {
-            **{key: made[key] for key in ("type", "format", "enum", "$ref") if key in made},
+        if field.is_any_name:
+            made["additionalProperties"] = {"description": words}
+            continue
+        found = type_schema(field.hint)
+        made["properties"][name] = {
+            **{key: found[key] for key in FIRST if key in found},
             "description": words,
-            **{key: made[key] for key in made if key not in ("type", "format", "enum", "$ref")},
+            **{key: found[key] for key in found if key not in FIRST},
         }
         if not field.optional:
-            required.append(name)
-    return {"type": "object", "properties": properties, "required": required}
+            made["required"].append(name)
+    return made
 
 
 def type_schema(hint: Any) -> dict[str, Any]:
@@ -139,7 +140,8 @@ def _columns(record: type) -> dict[str, Any]:
     found = {}
     for name, field in record_fields(record).items():
         made = {"type": _arrow_type(field.hint), "description": re.sub(r"\bNone\b", "null", field.words)}
-        found[name] = {**made, "optional": True} if field.optional else made
+        key = "*" if field.is_any_name else name
+        found[key] = {**made, "optional": True} if field.optional else made
     return found
 
 
@@ -150,6 +152,8 @@ def _arrow_type(hint: Any) -> str:
         return _arrow_type(parts[0])
     if hint is datetime:
         return ARROW["time"]
+    if hint == Others:
+        return ARROW["any"]
     if get_origin(hint) is Annotated:
         return _arrow_type(str)
     made = type_schema(hint)
@@ -169,7 +173,7 @@ def record_fields(record: type) -> dict[str, RecordField]:
 def _hints(record: type) -> dict[str, Any]:
     """The types of fields and of marked properties, evaluated."""
     found: dict[str, Any] = {}
-    for base in reversed(record.__mro__):
+    for base in _bases(record):
         texts = dict(inspect.get_annotations(base))
         for name, member in vars(base).items():
             if isinstance(member, property) and hasattr(member.fget, "in_document"):
@@ -193,9 +197,18 @@ def _namespace(module: str) -> dict[str, Any]:
 def _descriptions(record: type) -> dict[str, str]:
     """What a record says of its fields: in comments, in its docstring, and in those of its properties."""
     found: dict[str, str] = {}
-    for base in reversed(record.__mro__):
+    for base in _bases(record):
         if base.__module__.startswith("truant"):
             found |= field_comments(base) | parameters(base)
             marked = {name: one for name, one in vars(base).items() if isinstance(one, property)}
             found |= {name: sentence(summary(one.fget)) for name, one in marked.items()}
     return found
+
+
+def _bases(record: type) -> list[type]:
+    """The record and what it inherits from, the most general first; a TypedDict forgets this."""
+    if not is_typeddict(record):
+        return list(reversed(record.__mro__))
+    source: Any = ast.parse(inspect.getsource(record)).body[0]
+    above = [eval(ast.unparse(base), _namespace(record.__module__)) for base in source.bases]
+    return [*(one for base in above if is_typeddict(base) for one in _bases(base)), record]

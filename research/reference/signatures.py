@@ -67,4 +67,4 @@ def type_of(annotation: Any) -> str:
         return ""
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
     text = re.sub(r"\b(?:npt|pa|pyarrow|alt|os|typing|np)\.", "", text)
-    return re.sub(r"\bTime\b", "str", text)  # a text, which documents hold as a moment
+    return re.sub(r"\bTime\b", "str", re.sub(r"\bFloatOrNaN\b", "float", text))  # see truant.envelope

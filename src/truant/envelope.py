@@ -28,7 +28,9 @@ METADATA = b"truant"  # the key of a document in a Parquet file's metadata
 
 # what a field is in Python, and what its document has in its place
 Time = Annotated[str, datetime]  # a moment in UTC as ISO 8601
+FloatOrNaN = Annotated[float, float | None]  # a number, and null for NaN and infinity
 Duration = Annotated[int, str]  # microseconds, and a text such as 7d
+Others = Annotated[Any, "*"]  # fields or columns whose names the data or the user choose
 
 
 class Absent(Enum):
@@ -63,6 +65,8 @@ def plain(value: Any) -> Any:
         return float(value) if math.isfinite(value) else None
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
+    if hasattr(value, "tolist"):  # of numpy
+        return plain(value.tolist())
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 

@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from importlib.util import find_spec
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 HORIZON = 10_000  # rounds of a simulation, or decisions that an experiment is planned for
 RUNS = 20  # of a simulation
@@ -212,14 +212,23 @@ PROBLEMS: dict[type[TruantError], tuple[str, int]] = {
 }
 
 
-def problem(error: TruantError) -> dict[str, Any]:
+class Problem(TypedDict):
+    """An error, as problem details of RFC 9457; it is printed to standard error, and the exit code is 2."""
+
+    type: str  # kind of the problem: `urn:truant:error:` and the title in small letters with hyphens
+    title: str  # kind of the problem in words, such as `Invalid value`
+    status: int  # the HTTP status code that fits it, such as 400
+    detail: str  # what was expected, what came, and what to do, in one sentence
+
+
+def problem(error: TruantError) -> Problem:
     """The problem document (RFC 9457) of an error."""
     found = [kind for kind in PROBLEMS if isinstance(error, kind)]
     title, status = PROBLEMS[found[0]] if found else ("Error", 400)
     return problem_document(title, status, str(error))
 
 
-def problem_document(title: str, status: int, detail: str) -> dict[str, Any]:
+def problem_document(title: str, status: int, detail: str) -> Problem:
     """A problem document (RFC 9457); its type is made from its title."""
     kind = "urn:truant:error:" + title.lower().replace(" ", "-")
     return {"type": kind, "title": title, "status": status, "detail": detail}

@@ -14,8 +14,8 @@ from truant.cli.questions import Conclusion
 class NextCommand:
     """A command to copy, and what it is for; words in capitals are to be replaced."""
 
-    purpose: str
-    command: str
+    purpose: str  # what the command is for
+    command: str  # the command
 
 
 def next_commands(found: Conclusion) -> list[NextCommand]:

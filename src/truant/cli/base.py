@@ -58,11 +58,9 @@ def _redirect_descriptor() -> int:
     return copy
 
 
-def print_document(
-    document: Mapping[str, Any], *, indent: int | None = 2, default: Callable[[Any], Any] | None = None
-) -> None:
-    """Print a JSON document on standard output; `indent` and `default` are those of `json.dumps`."""
-    text = json.dumps(document, indent=indent, default=default)
+def print_document(document: Mapping[str, Any], *, indent: int | None = 2) -> None:
+    """Print a JSON document on standard output; `indent` is that of `json.dumps`."""
+    text = json.dumps(document, indent=indent)
     output = click.get_current_context().meta.get(OUTPUT)
     if isinstance(output, int):
         with open(output, "w", encoding="utf-8", closefd=False) as stream:

@@ -26,11 +26,12 @@ from truant.cli.base import (
     wrote,
 )
 from truant.cli.question_options import question_options
-from truant.documents import document
+from truant.envelope import plain
 from truant.errors import MissingExtra, counted, is_installed
 from truant.lab.question import SimulationQuestion
 
 if TYPE_CHECKING:
+    from truant.lab.records import SweepSize
     from truant.lab.result import Simulation
     from truant.spec import Spec
 
@@ -194,7 +195,7 @@ def sweep(
     if check:
         figures = size(study)
         if as_json:
-            print_document(document("sweep-size", 1, figures))
+            print_document(plain(figures))
         else:
             click.echo(_sentence(figures))
         return
@@ -203,15 +204,15 @@ def sweep(
     except KeyboardInterrupt:
         exit_stopped("Stopped; what was done is kept, and the same command goes on from there.")
     if as_json:
-        print_document(result.summary(), default=list)
+        print_document(result.summary())
     else:
         console().print(result)
 
 
-def _sentence(figures: dict[str, int]) -> str:
-    points, runs = counted(figures["points"], "point"), counted(figures["runs"], "run")
-    policies = counted(figures["policies"], "policy", "policies")
-    tasks, rounds = counted(figures["tasks"], "task"), counted(figures["rounds"], "round")
+def _sentence(figures: SweepSize) -> str:
+    points, runs = counted(figures.points, "point"), counted(figures.runs, "run")
+    policies = counted(figures.policies, "policy", "policies")
+    tasks, rounds = counted(figures.tasks, "task"), counted(figures.rounds, "round")
     return f"The study is valid: {points}, {policies} at most, {runs} of each, {tasks}, {rounds}."
 
 

@@ -6,18 +6,18 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from truant.cli.base import as_json, cli, examples, exit_stopped, is_terminal, print_document, say
-from truant.documents import document
+from truant.envelope import plain
 from truant.errors import InvalidValue
 
 if TYPE_CHECKING:  # it takes compiled code to know the assumptions
     from truant.cli.advice import NextCommand
     from truant.cli.questions import Conclusion, Question
+    from truant.cli.records import AssumptionChoice
 
 WIDEST = 100  # columns of a paragraph in a terminal
 HOW = "For example: truant which --answers no,yes,no,yes"
@@ -45,7 +45,7 @@ def which(answers: str | None, as_json: bool) -> None:
         given = _asked()
     found = None if given is None else conclude(given)
     if as_json:
-        print_document(document("which", 1, _fields(found)))
+        print_document(plain(_choice(found)))
     elif found is None:
         _list_questions()
     else:
@@ -148,37 +148,27 @@ def _paragraph(text: str, first: str = "", others: str | None = None) -> None:
     )
 
 
-def _fields(found: Conclusion | None) -> dict[str, Any]:
+def _choice(found: Conclusion | None) -> AssumptionChoice:
     """The questions, and what the answers lead to (None where there are none)."""
-    from truant.assumptions import Advice
     from truant.cli.advice import next_commands
     from truant.cli.questions import advice_on, first_question, questions, targets
+    from truant.cli.records import AskedQuestion, AssumptionChoice, PossibleAnswer
 
     first = first_question()
-    shown = [
-        {
-            "number": question.number,
-            "text": question.text,
-            "explanation": question.explanation,
-            "answers": [
-                {
-                    "name": answer.name,
-                    "text": answer.text,
-                    "leads_to": targets(question.number, answer.name, first),
-                }
-                for answer in question.answers
-            ],
-        }
-        for question in questions(first)
-    ]
+    asked = []
+    for question in questions(first):
+        answers = [
+            PossibleAnswer(answer.name, answer.text, targets(question.number, answer.name, first))
+            for answer in question.answers
+        ]
+        asked.append(AskedQuestion(question.number, question.text, question.explanation, answers))
     if found is None:
-        unknown = ("answers", "assumption", "note", *(field.name for field in fields(Advice)))
-        return {"questions": shown, **dict.fromkeys(unknown), "commands": []}
-    return {
-        "questions": shown,
-        "answers": list(found.answers),
-        "assumption": found.assumption,
-        "note": found.note,
-        **asdict(advice_on(found.assumption)),
-        "commands": [asdict(one) for one in next_commands(found)],
-    }
+        return AssumptionChoice(questions=asked, commands=[])
+    return AssumptionChoice(
+        questions=asked,
+        answers=found.answers,
+        assumption=found.assumption,
+        note=found.note,
+        **vars(advice_on(found.assumption)),
+        commands=next_commands(found),
+    )

@@ -204,12 +204,12 @@ def analyse_table(folder: Path, seed: int = SEED) -> TableResult:
 class Played:
     """What a policy lost and sent."""
 
-    policy: str
-    horizon: int
-    runs: int
-    regret_mean: float  # spending lost against the best mail for everyone
-    second_half_share: float  # of it: 50% if nothing is learned
-    shares: dict[str, float]  # of the customers who got each mail
+    policy: str  # name of the policy
+    horizon: int  # customers in each run
+    runs: int  # number of runs
+    regret_mean: float  # spending lost against the best mail for all customers; mean of the runs
+    second_half_share: float  # share of it that was lost in the second half of the customers
+    shares: dict[str, float]  # share of the customers who got each mail
 
 
 def compare_policies(seed: int = SEED) -> tuple[Simulation, list[Played]]:

@@ -6,12 +6,22 @@ import os
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from truant.demo import parts
-from truant.envelope import document
+from truant.demo.records import (
+    DemoCommand,
+    DemoExperiment,
+    DemoInterval,
+    DemoMail,
+    DemoNames,
+    DemoSummary,
+    DemoTable,
+    DemoVerdicts,
+)
+from truant.envelope import plain
 from truant.files import locked, output_folder
 from truant.shown import Shown
 
@@ -44,50 +54,61 @@ class Demo(Shown):
 
     def summary(self) -> dict[str, Any]:
         """The main figures, as plain values for JSON."""
-        table, status = self.table, self.status
-        dropped, zeros, mar, calls = (
-            table.ways[name].values for name in ("rows_dropped", "set_to_zero", "mar", "follow_up")
+        status, store = self.status, os.fspath(self.folder / parts.STORE)
+        figures = DemoSummary(
+            seed=parts.SEED,
+            files=[os.fspath(self.folder / name) for name in FILES],
+            page=os.fspath(self.page),
+            table=_table_figures(self.table),
+            policies=self.policies,
+            live=DemoExperiment(
+                experiment=parts.NAME,
+                store=store,
+                decisions=status.decisions,
+                pending=status.pending,
+                observed=status.observed,
+                missing=status.settled - status.observed,
+                late=status.late,
+                shares={arm.arm: arm.share for arm in status.arms},
+                verdict=status.verdict,
+            ),
+            commands=[DemoCommand(what.rstrip(":"), command) for what, command in self.commands],
+            seconds=round(self.seconds, 1),
         )
-        counted = ("decisions", "pending", "observed")
-        fields = {
-            "seed": parts.SEED,
-            "files": [os.fspath(self.folder / name) for name in FILES],
-            "page": os.fspath(self.page),
-            "table": {
-                "mails": [
-                    {
-                        "mail": mail,
-                        "rows": int((table.customers.mail == number).sum()),
-                        "observed": int(table.customers.known[table.customers.mail == number].sum()),
-                        "true_mean": true,
-                        "rows_dropped": dropped[mail]._asdict(),
-                        "set_to_zero": zeros[mail].mean,
-                        "mar": mar[mail]._asdict(),
-                        "follow_up": calls[mail]._asdict(),
-                    }
-                    for number, (mail, true) in enumerate(table.true_means.items())
-                ],
-                "best": table.best,
-                "named": {name: way.named for name, way in table.ways.items()},
-                "follow_ups": parts.CALLS,
-                "verdicts": table.verdicts,
-            },
-            "policies": [asdict(played) for played in self.policies],
-            "live": {
-                "experiment": parts.NAME,
-                "store": os.fspath(self.folder / parts.STORE),
-                **{name: getattr(status, name) for name in counted},
-                "missing": status.settled - status.observed,
-                "late": status.late,
-                "shares": {arm.arm: arm.share for arm in status.arms},
-                "verdict": status.verdict,
-            },
-            "commands": [
-                {"purpose": what.rstrip(":"), "command": command} for what, command in self.commands
-            ],
-            "seconds": round(self.seconds, 1),
+        return dict(plain(figures))
+
+
+def _table_figures(table: parts.TableResult) -> DemoTable:
+    """The first part of the demo as its document has it."""
+    dropped, zeros, mar, calls = (
+        table.ways[name].values for name in ("rows_dropped", "set_to_zero", "mar", "follow_up")
+    )
+    customers, figures = table.customers, []
+    for number, (mail, true) in enumerate(table.true_means.items()):
+        own: dict[str, Any] = {
+            name: DemoInterval(**values[mail]._asdict())
+            for name, values in (("rows_dropped", dropped), ("mar", mar), ("follow_up", calls))
         }
-        return document("demo", 1, fields)
+        rows, observed = (customers.mail == number), customers.known[customers.mail == number]
+        zero: Any = zeros[mail].mean
+        figures.append(
+            DemoMail(
+                mail=mail,
+                rows=int(rows.sum()),
+                observed=int(observed.sum()),
+                true_mean=true,
+                set_to_zero=zero,
+                **own,
+            )
+        )
+    named: dict[str, Any] = {name: way.named for name, way in table.ways.items()}
+    return DemoTable(
+        mails=figures,
+        best=table.best,
+        named=DemoNames(**named),
+        follow_ups=parts.CALLS,
+        verdicts=DemoVerdicts(**table.verdicts),
+    )
 
 
 def run_demo(out: str | os.PathLike[str], *, say: Callable[[str], None], program: str = "truant") -> Demo:

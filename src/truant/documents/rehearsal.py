@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from scipy import stats
 
@@ -25,6 +25,7 @@ from truant.documents.blocks import (
     Verdict,
 )
 from truant.documents.words import level_text, number
+from truant.envelope import FloatOrNaN
 from truant.errors import counted as in_number
 
 if TYPE_CHECKING:
@@ -40,44 +41,53 @@ WORDS = ("window", "assumption", "counted")  # columns of words
 FEW = 2  # variants that cost about the same as the best and are named
 
 
+class RehearsalTerms(TypedDict):
+    """What was rehearsed."""
+
+    world: str  # name of the world
+    parameters: dict[str, Any]  # the parameters of the world that were set, by name
+    delay: str  # how long outcomes take, such as `exponential:2d`
+    # what the mean delay depends on: `arm`, `mediator` or `outcome`; None if it is the same for all
+    late_depends_on: str | None
+    late_factor: float  # how many times longer the mean delay is at the highest value than at the lowest
+    decisions: int  # number of decisions of a run
+    days: float  # length of a run in days
+    step: str  # how often windows are closed and shares updated, such as `6h`
+    level: float  # level of intervals, and probability from which a winner is clear
+    runs: int  # number of runs of each variant
+    null: bool  # whether the null world, in which all arms are equal, was rehearsed, too
+    seed: int  # seed of all runs
+    settings: dict[str, Any]  # more settings of the experiment that were given, by name
+
+
 @dataclass(frozen=True)
 class RehearsalRow:
-    """The figures of one variant over its runs; NaN where there are none.
+    """The figures of one variant over its runs; NaN where there are none."""
 
-    Parameters
-    ----------
-    window, assume, policy, settle : the variant.
-    runs, null_runs : in the world, and in the null world, where all arms are equal.
-    regret, regret_se : mean regret of a run, and its standard error.
-    excess, excess_se : regret beyond that of the variant with the least, paired run by run.
-    right_winners, wrong_winners : runs that called a best arm, or another one, the clear winner.
-    false_winners : runs in the null world that called a winner.
-    coverage, intervals : share of the intervals that hold the true mean, and how many there were.
-    bias, bias_se : mean error of the estimates, arms weighted by their settled decisions.
-    first_learning_days, learned : mean number of days until shares changed by what was learned, of the runs that did.
-    arrived : share of the outcomes that arrived in their window, of those that are not missing in the world.
-    """
-
-    window: str
-    assume: str
-    policy: str
-    settle: str
-    runs: int
-    regret: float
-    regret_se: float
-    excess: float
-    excess_se: float
-    right_winners: int
-    wrong_winners: int
-    null_runs: int
-    false_winners: int
-    coverage: float
-    intervals: int
-    bias: float
-    bias_se: float
-    first_learning_days: float
-    learned: int
-    arrived: float
+    window: str  # the window, such as `7d`
+    assume: str  # the assumption
+    policy: str  # the policy
+    settle: str  # when an outcome is counted: `at_close` of the window or `on_arrival`
+    runs: int  # number of runs
+    regret: float  # mean regret of a run, in units of the outcome
+    regret_se: FloatOrNaN  # standard error of the mean regret; NaN with a single run
+    excess: float  # mean regret minus that of the variant with the least, run by run
+    excess_se: FloatOrNaN  # standard error of this difference; NaN with a single run
+    right_winners: int  # runs that called a best arm the clear winner
+    wrong_winners: int  # runs that called another arm the clear winner
+    null_runs: int  # number of runs in the null world
+    false_winners: int  # runs in the null world that called a clear winner
+    coverage: FloatOrNaN  # share of the intervals that contain the true mean; NaN if there are none
+    intervals: int  # number of intervals
+    # mean error of the estimates, arms weighted by their settled decisions; NaN if there are none
+    bias: FloatOrNaN
+    bias_se: FloatOrNaN  # standard error of the bias; NaN with a single run
+    # mean number of days until the shares of the arms changed by what was learned; NaN if they never did
+    first_learning_days: FloatOrNaN
+    learned: int  # runs in which they changed
+    # share of the outcomes that arrived in their window, of those that are not missing in the world; NaN if there are
+    # none
+    arrived: FloatOrNaN
 
     @property
     def is_biased(self) -> bool:

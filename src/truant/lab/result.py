@@ -6,7 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from truant.documents import document
+from truant.envelope import ABSENT, document_fields, plain
 from truant.errors import InvalidValue, quoted, require, visible
 from truant.files import TABLES, output_path
+from truant.lab.records import MeanFigure, PolicyFigures, RunsFigure, SimulationSummary, SimulationTerms
 from truant.play.run import paired_difference, standard_deviation, summarize_regret
 from truant.policies.follow_up_rules import FollowUps
 from truant.setting import LARGEST, FloatArray, IntArray, as_numbers, finite, switch, whole_number
@@ -176,38 +177,17 @@ class Simulation(Shown):
 
     def summary(self) -> dict[str, Any]:
         """The main figures as plain JSON values; the same as `truant simulate --json`."""
-        fields = {
-            "world": self.world,
-            "parameters": self.parameters,
-            "horizon": self.horizon,
-            "delay": self.delay,
-            "minimize": self.minimize,
-            **({} if self.follow_up is None else {"follow_up": asdict(self.follow_up)}),
-            "runs": self.runs,
-            "seed": self.seed,
-            "policies": [
-                {
-                    "name": row["policy"],
-                    "regret": {key: row[f"regret_{key}"] for key in FIGURES},
-                    **self._bought(row),
-                    "regret_first_half": {"mean": row["regret_first_half_mean"]},
-                    "best_arm_share": row["best_arm_share"],
-                    "nanoseconds_per_round": row["nanoseconds_per_round"],
-                }
-                | ({} if self.coverage is None else {"interval_coverage": row["interval_coverage"]})
-                for row in plain_rows(self._columns())
-            ],
-        }
-        return document("simulation", 1, fields)
+        figures = SimulationSummary(
+            **self._terms(),
+            follow_up=ABSENT if self.follow_up is None else self.follow_up,
+            runs=self.runs,
+            policies=[_policy_figures(row) for row in plain_rows(self._columns())],
+        )
+        return dict(plain(figures))
 
-    def _bought(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """What follow-ups cost, alone and with regret; nothing where there could be none."""
-        if self.follow_up is None:
-            return {}
-        costs = {
-            name: {key: row[f"{name}_{key}"] for key in FIGURES} for name in ("follow_up_cost", "total_cost")
-        }
-        return {"follow_ups": {"mean": row["follow_ups_mean"]}, **costs}
+    def _terms(self) -> dict[str, Any]:
+        """What was simulated."""
+        return {name: getattr(self, name) for name in document_fields(SimulationTerms)}
 
     def table(self) -> pa.Table:
         """One row per policy: final regret over the runs, and its paired difference to the first policy.
@@ -336,6 +316,26 @@ class Simulation(Shown):
 
         heading = html.escape(f"World {self.world}: {self._line()}")
         return f"<p>{heading}</p>{html_table(self._columns())}"
+
+
+def _policy_figures(row: Mapping[str, Any]) -> PolicyFigures:
+    """A row of the table as documents have it."""
+
+    def over_runs(name: str) -> RunsFigure:
+        return RunsFigure(*(row[f"{name}_{key}"] for key in FIGURES))
+
+    followed = "follow_ups_mean" in row
+    return PolicyFigures(
+        name=row["policy"],
+        regret=over_runs("regret"),
+        follow_ups=MeanFigure(row["follow_ups_mean"]) if followed else ABSENT,
+        follow_up_cost=over_runs("follow_up_cost") if followed else ABSENT,
+        total_cost=over_runs("total_cost") if followed else ABSENT,
+        regret_first_half=MeanFigure(row["regret_first_half_mean"]),
+        best_arm_share=row["best_arm_share"],
+        nanoseconds_per_round=row["nanoseconds_per_round"],
+        interval_coverage=row.get("interval_coverage", ABSENT),
+    )
 
 
 def circumstances(delay: int, minimize: bool) -> list[str]:

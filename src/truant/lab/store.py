@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +11,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from truant.documents import METADATA, own_fields, parquet_metadata
+from truant.envelope import METADATA, document_fields, own_fields, parquet_metadata, plain
 from truant.errors import InvalidValue, quoted
 from truant.files import written_whole
+from truant.lab.records import SavedSimulation
 from truant.lab.result import Simulation
 from truant.policies.follow_up_rules import FollowUps
 from truant.setting import FloatArray, IntArray, switch, whole_number
 
 KIND, SCHEMA = "simulation-runs", 1  # of the document in the metadata
-_SHARED = ("world", "parameters", "horizon", "delay", "minimize", "seed", "policies")
+_SHARED = tuple(document_fields(SavedSimulation))
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, RecursionError)
 
 
 def save(simulation: Simulation, target: Path) -> Path:
     """Write a simulation to a .parquet file, whole or not at all."""
     policies, runs = len(simulation.policies), simulation.runs
-    shared = {name: getattr(simulation, name) for name in _SHARED}
-    shared["rounds"] = simulation.rounds.tolist()
-    shared["follow_up"] = None if simulation.follow_up is None else asdict(simulation.follow_up)
+    shared = plain(SavedSimulation(**{name: getattr(simulation, name) for name in _SHARED}))
     columns = {
         "policy": pa.array(np.repeat(simulation.policies, runs)),
         "run": pa.array(np.tile(np.arange(runs), policies)),
@@ -77,8 +75,8 @@ def load(path: str | os.PathLike[str]) -> Simulation:
     except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise damaged from error
     try:
-        fields = {name: shared[name] for name in (*_SHARED, "rounds")}
-        return _restored(table, fields | {"follow_up": shared.get("follow_up")})  # older files have none
+        older = {"follow_up": None}  # which files of earlier versions do not have
+        return _restored(table, {name: (older | shared)[name] for name in _SHARED})
     except (*_DAMAGED, pa.ArrowException) as error:
         raise damaged from error
 

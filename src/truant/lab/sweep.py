@@ -20,6 +20,7 @@ import numpy as np
 from truant.documents.progress import progress_bar
 from truant.errors import InvalidValue, TruantError, quoted, require, unknown
 from truant.files import locked
+from truant.lab.records import SweepSize
 from truant.lab.study import Columns, Study, Task, check, plan_at, tasks, work
 from truant.lab.study_file import read_study, study_of
 from truant.lab.sweep_result import SweepResult, gather
@@ -67,17 +68,17 @@ def sweep(
         return gather(study, everything, kept, folder, seconds=time.monotonic() - start)
 
 
-def size(study: str | os.PathLike[str] | Mapping[str, Any] | Study) -> dict[str, int]:
+def size(study: str | os.PathLike[str] | Mapping[str, Any] | Study) -> SweepSize:
     """Check a study, and say how large it is; nothing is run."""
     study = _read(study)
     everything = list(tasks(study, check(study)))
-    return {
-        "points": sum(1 for _ in study.points()),
-        "policies": max(len(block.choices) for block in study.blocks),
-        "runs": study.runs,
-        "tasks": len(everything),
-        "rounds": _rounds(everything),
-    }
+    return SweepSize(
+        points=sum(1 for _ in study.points()),
+        policies=max(len(block.choices) for block in study.blocks),
+        runs=study.runs,
+        tasks=len(everything),
+        rounds=_rounds(everything),
+    )
 
 
 def _read(study: str | os.PathLike[str] | Mapping[str, Any] | Study) -> Study:

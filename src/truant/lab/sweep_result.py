@@ -18,9 +18,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from truant.envelope import document, parquet_metadata
+from truant.envelope import parquet_metadata, plain
 from truant.errors import InvalidValue, counted
 from truant.files import written_whole
+from truant.lab.records import SweepSummary
 from truant.lab.result import circumstances, versions
 from truant.lab.study import Choice, Point, Study, Task, policy_of, shown
 from truant.lab.sweep_runs import KeptRuns
@@ -94,19 +95,19 @@ class SweepResult(Shown):
 
     def summary(self) -> dict[str, Any]:
         """The same as summary.json and `truant sweep --json`."""
-        fields = {
-            "title": self.study.title,
-            "runs": self.study.runs,
-            "seed": self.study.seed,
-            "minimize": self.study.minimize,
-            "results": str(self.results),
-            "page": str(self.page),
-            "seconds": round(self.seconds, 3),
-            "kernel_seconds": round(self.kernel_seconds, 3),
-            "versions": versions(),
-            "rows": self.rows,
-        }
-        return document("sweep", 1, fields)
+        figures = SweepSummary(
+            title=self.study.title,
+            runs=self.study.runs,
+            seed=self.study.seed,
+            minimize=self.study.minimize,
+            results=str(self.results),
+            page=str(self.page),
+            seconds=round(self.seconds, 3),
+            kernel_seconds=round(self.kernel_seconds, 3),
+            versions=versions(),
+            rows=self.rows,
+        )
+        return dict(plain(figures))
 
 
 def gather(study: Study, tasks: Sequence[Task], kept: KeptRuns, folder: Path, seconds: float) -> SweepResult:
@@ -146,7 +147,7 @@ def gather(study: Study, tasks: Sequence[Task], kept: KeptRuns, folder: Path, se
             file.write_table(pa.concat_tables(waiting))
     result = SweepResult(study, folder, rows, seconds, nanoseconds / 1e9)
     with written_whole(folder / "summary.json") as temporary:
-        temporary.write_text(json.dumps(result.summary(), indent=2, default=list), encoding="utf-8")
+        temporary.write_text(json.dumps(result.summary(), indent=2), encoding="utf-8")
     result.report(result.page)
     return result
 

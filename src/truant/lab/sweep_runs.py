@@ -30,6 +30,7 @@ from truant.files import (
     unfit_folder,
     written_whole,
 )
+from truant.lab.records import SweepPart
 from truant.lab.study import COLUMNS, Columns, Study, Task
 from truant.spec import Spec
 
@@ -68,7 +69,7 @@ class KeptRuns:
             except OSError as error:
                 raise self._unfit(path.parent, f"cannot be made ({error.strerror})") from None
             table = pa.table(columns, schema=SCHEMA)
-            named = parquet_metadata(KIND, SCHEMA_NUMBER, {"key": key, "checksum": _checksum(key, table)})
+            named = parquet_metadata(KIND, SCHEMA_NUMBER, _part_of(key, table))
             with written_whole(path) as temporary:
                 pq.write_table(
                     table.replace_schema_metadata(named),
@@ -94,7 +95,7 @@ class KeptRuns:
             raise self._unfit(path, f"cannot be read ({os.strerror(errno.EACCES)})") from None
         except (OSError, pa.ArrowException, *_DAMAGED):
             return None
-        whole = said == {"key": key, "checksum": _checksum(key, table)}
+        whole = said == _part_of(key, table)
         return table if whole and table.num_rows == task.runs else None
 
     def check_folder(self, folder: Path) -> None:
@@ -122,6 +123,11 @@ class KeptRuns:
     def _unfit(self, path: Path, fault: str) -> InvalidValue:
         results = self.folder.parent
         return unfit_folder(results, f"its {os.fspath(path.relative_to(results))} {fault}")
+
+
+def _part_of(key: str, table: Any) -> SweepPart:
+    """What a file of these runs says of itself."""
+    return {"key": key, "checksum": _checksum(key, table)}
 
 
 def _checksum(key: str, table: Any) -> str:

@@ -41,8 +41,8 @@ DENSITY = 1.0 / math.sqrt(2.0 * math.pi)
 class FollowUps:
     """What following up a missing outcome costs, in units of the outcome, and how often it brings an answer."""
 
-    cost: float
-    success: float = 1.0
+    cost: float  # cost of one follow-up, in units of the outcome
+    success: float = 1.0  # probability that a follow-up obtains the outcome
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", positive_number("follow_up_cost", self.cost, or_zero=True))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from truant.documents.progress import progress_bar
+from truant.documents.rehearsal import RehearsalTerms
 from truant.durations import DAY, duration_text
 from truant.play.run import cores
 from truant.questions import asked
@@ -59,7 +59,7 @@ def rehearse(question: RehearsalQuestion) -> Rehearsal:
         for which in worlds
     }
     world = plan.world
-    about: dict[str, Any] = {  # what was rehearsed, as plain values
+    about: RehearsalTerms = {  # what was rehearsed, as plain values
         "world": world.name,
         "parameters": dict(world.texts) if isinstance(world, Spec) else {},
         "delay": str(plan.delay),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,7 +12,8 @@ import numpy as np
 
 from truant.documents import document
 from truant.documents import rehearsal as words
-from truant.documents.rehearsal import RehearsalRow
+from truant.documents.rehearsal import RehearsalRow, RehearsalTerms
+from truant.envelope import plain
 from truant.errors import visible
 from truant.files import TABLES, output_path
 from truant.rehearsal.plan import Variant
@@ -29,6 +29,34 @@ if TYPE_CHECKING:
 Runs = Mapping[tuple[Variant, bool], Sequence[RunFigures]]
 
 
+class RehearsalSummary(RehearsalTerms):
+    """Windows and assumptions of a live experiment, compared in a simulated world."""
+
+    verdict: str  # what the rehearsal found, in some sentences
+    rows: tuple[
+        RehearsalRow, ...
+    ]  # one entry for each variant: window, assumption, policy and way of settling
+
+
+@dataclass(frozen=True, kw_only=True)
+class RehearsedRun:
+    """A run of a variant."""
+
+    window: str  # the window
+    assume: str  # the assumption
+    policy: str  # the policy
+    settle: str  # when an outcome is counted: `at_close` or `on_arrival`
+    null: bool  # whether the run is in the null world, in which all arms are equal
+    run: int  # number of the run, from 0
+    regret: float  # regret of the run, in units of the outcome
+    winner: int | None  # number of the arm that was called the clear winner, from 1; None if there is none
+    right: bool  # whether this is a best arm
+    # days until the shares of the arms changed by what was learned; NaN if they did not
+    first_learning_days: float
+    arrived: int  # outcomes that arrived in their window
+    shown: int  # outcomes that are not missing in the world and whose window is over
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Rehearsal(Shown):
     """A finished rehearsal.
@@ -42,12 +70,12 @@ class Rehearsal(Shown):
 
     _views: ClassVar = {"document": "truant.documents.rehearsal:rehearsal_document"}
 
-    about: dict[str, Any]
+    about: RehearsalTerms
     rows: tuple[RehearsalRow, ...]
     figures: Runs = field(repr=False)
 
     @classmethod
-    def of(cls, about: dict[str, Any], figures: Runs) -> Rehearsal:
+    def of(cls, about: RehearsalTerms, figures: Runs) -> Rehearsal:
         """Sum up the runs of every variant."""
         variants = list(dict.fromkeys(variant for variant, _ in figures))
         regrets = {variant: _column(figures[variant, False], "regret") for variant in variants}
@@ -77,8 +105,8 @@ class Rehearsal(Shown):
 
     def summary(self) -> dict[str, Any]:
         """The figures as plain values, as `truant rehearse --json` prints them."""
-        rows = [_plain(asdict(row)) for row in self.rows]
-        return document("rehearsal", 2, {**self.about, "verdict": self.verdict, "rows": rows})
+        found: RehearsalSummary = {**self.about, "verdict": self.verdict, "rows": self.rows}
+        return document("rehearsal", 2, plain(found))
 
     def table(self) -> pa.Table:
         """One row for each variant."""
@@ -105,21 +133,21 @@ class Rehearsal(Shown):
     def _runs(self) -> dict[str, list[Any]]:
         """The columns of `runs`, which are written as .csv without Arrow."""
         found = [
-            {
+            RehearsedRun(
                 **variant._asdict(),
-                "null": null,
-                "run": number,
-                "regret": run.regret,
-                "winner": None if run.winner is None else run.winner + 1,
-                "right": run.right,
-                "first_learning_days": run.first_learning,
-                "arrived": run.arrived,
-                "shown": run.shown,
-            }
+                null=null,
+                run=number,
+                regret=run.regret,
+                winner=None if run.winner is None else run.winner + 1,
+                right=run.right,
+                first_learning_days=run.first_learning,
+                arrived=run.arrived,
+                shown=run.shown,
+            )
             for (variant, null), runs in self.figures.items()
             for number, run in enumerate(runs)
         ]
-        return {name: [row[name] for row in found] for name in found[0]}
+        return {one.name: [getattr(row, one.name) for row in found] for one in fields(RehearsedRun)}
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write a row for each run to a .csv or .parquet file, whole or not at all."""
@@ -187,11 +215,3 @@ def _covered(run: RunFigures) -> tuple[int, int]:
     low, high, truth = (np.array(values) for values in (run.low, run.high, run.truth))
     known = np.isfinite(low) & np.isfinite(high)
     return int((known & (low <= truth) & (truth <= high)).sum()), int(known.sum())
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """NaN is null in JSON."""
-    found: dict[str, Any] = json.loads(
-        json.dumps({name: None if value != value else value for name, value in row.items()})
-    )
-    return found

@@ -31,8 +31,7 @@ class Shown:
 
     def _view(self, kind: str, *arguments: Any, **options: Any) -> Any:
         """What a function of a room above makes of these."""
-        module, _, name = (RENDERERS | self._views)[kind].partition(":")
-        return getattr(importlib.import_module(module), name)(*arguments, **options)
+        return made_above((RENDERERS | self._views)[kind], *arguments, **options)
 
     def document(self) -> Any:
         """Everything as a `truant.documents.blocks.Document`, which terminal, page and notebook render."""
@@ -68,6 +67,12 @@ class Shown:
         with console.capture() as captured:
             console.print(self, crop=False)
         return captured.get()
+
+
+def made_above(target: str, *arguments: Any, **options: Any) -> Any:
+    """What a function of a room above, as "truant.room.module:function", makes of these."""
+    module, _, name = target.partition(":")
+    return getattr(importlib.import_module(module), name)(*arguments, **options)
 
 
 def save_table(table: pa.Table, path: str | os.PathLike[str], kind: str, inputs: tuple[str, ...]) -> Path:

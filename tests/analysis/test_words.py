@@ -9,9 +9,9 @@ import pytest
 import truant
 from tests.analyses import TABLE, binary, real
 from truant.documents.analysis import missing_sentence, tipping_sentence
+from truant.documents.cautions import cut_advice
 from truant.documents.verdict import settling_sentences
-from truant.documents.words import Figures, leading_arms
-from truant.evidence.warnings import percent
+from truant.documents.words import Figures, leading_arms, percent
 
 
 def test_figures_have_two_digits_of_the_standard_error():
@@ -93,4 +93,4 @@ def test_a_numeric_mediator_with_many_values_is_to_be_cut():
     assert told[1].startswith("Or name another mediator")
     cut = truant.analyze(table, arm="arm", mediator="Age:3", outcome="y", range=(-9, 9))
     assert not any("into thirds" in one.message for one in cut.warnings)
-    assert cut.labels.cut_advice is None
+    assert cut_advice(cut.labels) is None

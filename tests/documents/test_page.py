@@ -14,9 +14,8 @@ from tests.documents.pages import analysis_html, analysis_page, charts_of, save_
 from tests.documents.test_in_browser import mails
 from truant.documents.analysis import CHANCES_NOTE, analysis_document, tipping_sentence
 from truant.documents.verdict import verdict_sentence
-from truant.documents.words import Figures
+from truant.documents.words import Figures, chance, p_value, percent
 from truant.errors import InvalidValue
-from truant.evidence.warnings import chance, p_value, percent
 
 
 class Page(HTMLParser):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,9 +19,9 @@ from truant.assumptions.mcar import Mcar
 from truant.collection.intervals import Collected, Collection
 from truant.collection.weighted import Value, checked_mix, mix_value
 from truant.counts import OBSERVED, PULLS, Counts, needed_counts
-from truant.envelope import document
+from truant.envelope import document, plain
 from truant.errors import InvalidValue, NotIdentified, counted, quoted, unknown
-from truant.estimates.beliefs import Belief, Direction, Infeasible, Labels, OnFit, Warning, beliefs, each_arm
+from truant.estimates.beliefs import Belief, Caution, Direction, Infeasible, Labels, OnFit, beliefs, each_arm
 from truant.estimates.clusters import Clusters, Uncut
 from truant.estimates.differences import Bounds, Difference, best_by_bounds, differences, worst_case
 from truant.estimates.ranking import Ranking, more_follow_ups, more_rows, ranking
@@ -97,7 +97,7 @@ class Analysis(Shown):
     infeasible: tuple[Infeasible, ...]
     winner: dict[str, str]  # by assumption, and for the naive mean
     expected_loss: dict[str, float]  # of choosing that winner now
-    warnings: tuple[Warning, ...]
+    warnings: tuple[Caution, ...]
     tests: tuple[Test, ...]
     untestable: tuple[Untestable, ...]
     sensitivity: tuple[Tipping, ...]
@@ -198,17 +198,17 @@ class Analysis(Shown):
 
     def summary(self) -> dict[str, Any]:
         """Everything but the counts, as plain values for JSON."""
-        plain: dict[str, Any] = _plain(self)
-        plain["verdict"] |= {"sentence": self.verdict_sentence, "to_settle": self.to_settle}
+        found: dict[str, Any] = plain(self)
+        found["verdict"] |= {"sentence": self.verdict_sentence, "to_settle": self.to_settle}
         if self.has_follow_ups:
-            for row, arm in zip(plain["arms"], self.arms, strict=True):
+            for row, arm in zip(found["arms"], self.arms, strict=True):
                 row |= {"follow_ups": arm.follow_ups, "answered": arm.answered}
             own_fields = ("by_follow_up", "more_follow_ups")
-            plain["verdict"] |= {name: getattr(self.verdict, name) for name in own_fields}
+            found["verdict"] |= {name: getattr(self.verdict, name) for name in own_fields}
         adjustment = ADJUSTMENT if self.control is not None else None
         own = {"minimize": self.minimize, "adjustment": adjustment, "sorted_by": self.sorted_by}
         own |= self.provenance.summary() if self.provenance.is_table else {}
-        return document("analysis", 2, plain | own)
+        return document("analysis", 2, found | own)
 
     def table(self) -> pa.Table:
         """One row for each arm and assumption (the naive mean among them)."""
@@ -255,7 +255,7 @@ def analyze_counts(
     tolerance: float | None = None,
     control: str | None = None,
     expected_split: Sequence[float] | None = None,
-    found_before: Sequence[Warning] = (),
+    found_before: Sequence[Caution] = (),
     clusters: Clusters | None = None,
     over_time: OverTime | None = None,
     uncut: Uncut | None = None,
@@ -621,16 +621,3 @@ def _cells(counts: Counts, labels: Labels) -> list[dict[str, Any]]:
                     asked, answered = later[a, m, [PULLS, OBSERVED]]
                     rows[-1] |= {"follow_ups": int(asked), "answered": int(answered)}
     return rows
-
-
-def _plain(value: Any) -> Any:
-    """Dataclasses as dicts of the fields they show, tuples as lists, and numbers that JSON does not know as null."""
-    if is_dataclass(value):
-        return {part.name: _plain(getattr(value, part.name)) for part in fields(value) if part.repr}
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value

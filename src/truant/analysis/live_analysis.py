@@ -25,7 +25,7 @@ from truant.collection.replay import Neighbourhood, Target
 from truant.collection.shared_replays import calibrate_and_check
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
-from truant.estimates.beliefs import Belief, Labels, Warning
+from truant.estimates.beliefs import Belief, Caution, Labels
 from truant.evidence.course import OverTime
 from truant.policies import Policy
 from truant.setting import FloatArray, Setting, whole_number
@@ -51,7 +51,7 @@ def analyze_live(
     calibrate: bool | None = None,
     why_not: str | None = None,
     assume: str | Sequence[str] = (),
-    found_before: Sequence[Warning] = (),
+    found_before: Sequence[Caution] = (),
     failed_follow_ups: str | None = None,
     over_time: OverTime | None = None,
     progress: Callable[[float], None] = lambda share: None,

@@ -15,7 +15,7 @@ from truant.demo.parts import CALLS, DROPS, LEARNS, Played, TableResult, Way, na
 from truant.documents import blocks
 from truant.documents.blocks import Block, Cell, Column, Section, Sentence
 from truant.documents.status import allocation_charts, arms_table, arrival_charts
-from truant.evidence.warnings import chance, percent
+from truant.documents.words import chance, percent
 
 if TYPE_CHECKING:
     from truant.demo.run import Demo

@@ -45,19 +45,23 @@ from truant.documents.verdict import (
 )
 from truant.documents.words import (
     MOST_ARMS,
+    UNKNOWN,
     Figures,
+    chance,
     leading_arms,
     left_out_sentence,
     level_text,
     lift_text,
     missing_share,
+    p_value,
+    percent,
     same_as_naive,
     shown_names,
 )
 from truant.errors import counted, named, visible
 from truant.estimates.beliefs import built
 from truant.evidence.sensitivity import Tipping
-from truant.evidence.warnings import UNKNOWN, chance, contradicted_by, p_value, percent
+from truant.evidence.warnings import contradicted_by
 from truant.provenance import TURNED_ROUND, Provenance
 
 DROPPED = "the missing rows dropped, as if outcomes were missing by chance alone"

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from truant.documents.blocks import Block, Cell, Column, Document, Sentence, Table, Tone
-from truant.documents.words import number
-from truant.evidence.warnings import UNKNOWN
+from truant.documents.words import UNKNOWN, number
 
 Row = Mapping[str, Any]  # of Simulation.table
 LEAVES = ("ns/round", "p90", "sd", "se", "median", "best arm", "difference", "follow-ups")

@@ -35,15 +35,18 @@ from truant.documents.blocks import (
 from truant.documents.lists import in_seconds, pending_text
 from truant.documents.words import (
     MOST_ARMS,
+    UNKNOWN,
     Figures,
+    chance,
     in_minutes,
     in_words,
     left_out_sentence,
     level_text,
+    p_value,
+    percent,
 )
 from truant.durations import duration_text
 from truant.errors import counted
-from truant.evidence.warnings import UNKNOWN, chance, p_value, percent
 
 if TYPE_CHECKING:
     import altair as alt

@@ -9,12 +9,12 @@ from typing import Any
 from truant.analysis.analysis import FEW_OUTCOMES, Analysis
 from truant.analysis.verdict import LITTLE, Answer, Kind
 from truant.documents.blocks import Tone
-from truant.documents.words import Figures, arms_text, listed, rounded
+from truant.documents.cautions import cut_advice
+from truant.documents.words import UNKNOWN, Figures, arms_text, chance, listed, percent, rounded
 from truant.errors import named, visible
 from truant.estimates.beliefs import built
 from truant.estimates.ranking import MoreRows
 from truant.evidence.contradictions import DOUBTFUL, Test
-from truant.evidence.warnings import UNKNOWN, chance, percent
 
 KIND_TITLES: dict[Kind, str] = {
     "clear": "Clear winner",
@@ -69,7 +69,7 @@ def settling_sentences(analysis: Analysis) -> list[str]:
             "reasons are listed below."
         ]
     if verdict.kind == "no-mediator":
-        cut = analysis.labels.cut_advice
+        cut = cut_advice(analysis.labels)
         return [
             *([f"{cut[0].upper()}{cut[1:]}."] if cut else []),
             f"{'Or name another' if cut else 'Name a'} mediator: a column known for every row before the outcome, and "

@@ -14,8 +14,8 @@ from truant.analysis.analysis import Arm, Interval
 from truant.documents.blocks import Tagged
 from truant.errors import named
 from truant.estimates.differences import Difference, Lift
-from truant.evidence.warnings import UNKNOWN
 
+UNKNOWN = "–"
 MOST_DECIMALS = 6
 MOST_ARMS = 12  # in a table of the terminal, and drawn with all their estimates
 
@@ -64,6 +64,31 @@ def number(value: float | None, sign: bool = False) -> str:
         return UNKNOWN
     plus = "+" if sign else ""
     return f"{value:{plus},.0f}" if abs(value) >= 100 else f"{value:{plus}.3g}"
+
+
+def percent(share: float | None) -> str:
+    """A share with one decimal: 38.8%."""
+    if share is None or not math.isfinite(share):
+        return UNKNOWN
+    if 0 < share < 0.0005:
+        return "<0.1%"
+    if 0.9995 < share < 1:
+        return ">99.9%"
+    return f"{share:.1%}"
+
+
+def chance(probability: float) -> str:
+    """A probability with one decimal, which never claims certainty: >99.9%."""
+    if 0 <= probability < 0.0005:
+        return "<0.1%"
+    return ">99.9%" if probability > 0.9995 else percent(probability)
+
+
+def p_value(value: float) -> str:
+    """0.034, but < 0.001 for what is smaller; a dash for what is not known."""
+    if math.isnan(value):
+        return UNKNOWN
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def signed_percent(share: float) -> str:

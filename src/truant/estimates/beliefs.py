@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import shlex
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -16,31 +15,32 @@ from truant import registry
 from truant.assumptions import Assumption, Estimate, Reading
 from truant.assumptions.follow_up import FOLLOW_UP
 from truant.counts import Counts
+from truant.envelope import in_document
 from truant.errors import InvalidValue, NotIdentified, label, named, visible
 from truant.play.run import cores
 from truant.setting import Setting
+from truant.shown import made_above
 from truant.spec import Spec
 
 
 @dataclass(frozen=True)
-class Warning:
-    """Something to know before believing a figure."""
+class Caution:
+    """Something to know before relying on a figure: a code with facts, of which documents make its sentence."""
 
-    code: str
-    message: str
-    arm: str = ""  # empty: about all arms
-    value: float | None = None
+    code: str  # one for all of its kind
+    arm: str = ""  # that it is about; empty: about all arms
+    value: float | None = None  # the number that it rests on
+    facts: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False)  # what its sentence says, by name
     arms: tuple[str, ...] = field(default=(), repr=False)  # that may be no arms of their own
 
+    @property
+    @in_document
+    def message(self) -> str:
+        """What to know and what to do, in a sentence."""
+        return str(made_above("truant.documents.cautions:caution_sentence", self))
 
-MANY_LEVELS = 8  # of a numeric mediator, above which it is better cut
-
-
-def _all_numbers(texts: Sequence[str]) -> bool:
-    try:
-        return all(math.isfinite(float(text)) for text in texts)
-    except ValueError:
-        return False
+    def __repr__(self) -> str:
+        return f"<{self.code}: {self.message}>"
 
 
 @dataclass(frozen=True)
@@ -74,17 +74,6 @@ class Labels:
         if self.mediator_column:
             return f"{visible(self.mediator_column)} = {label(self.mediators[m])}"
         return label(self.mediators[m])
-
-    @property
-    def cut_advice(self) -> str | None:
-        """To cut a mediator that is a number with many values; None if it is none, or has few."""
-        if len(self.mediators) <= MANY_LEVELS or not self.mediator_column or not _all_numbers(self.mediators):
-            return None
-        cut = f"{visible(self.mediator_column)}:3"
-        return (
-            f"cut {named(self.mediator_column)}, which has {len(self.mediators):,} values, into thirds: --mediator "
-            f"{shlex.quote(cut)} (mediator={cut!r})"
-        )
 
     def sentence(self, error: NotIdentified) -> str:
         """What an assumption refuses, which knows numbers only, with the names in their place."""

@@ -31,7 +31,7 @@ from truant.assumptions import Estimate
 from truant.assumptions.follow_up import FOLLOW_UP, FollowUp
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue
-from truant.estimates.beliefs import Belief, Infeasible, Labels, Warning, beliefs
+from truant.estimates.beliefs import Belief, Caution, Infeasible, Labels, beliefs
 from truant.setting import FloatArray, IntArray, Setting
 
 FEW_UNITS = 30  # in an arm, below which an estimated variance is itself a rough guess
@@ -100,24 +100,17 @@ class Clusters:
         by_unit = moved.var(ddof=1) * len(moved)
         return math.sqrt(by_unit / rows) if rows > 0 else 1.0
 
-    def warnings(self, labels: Labels) -> list[Warning]:
+    def warnings(self, labels: Labels) -> list[Caution]:
         """What to know of the units before relying on an interval."""
         found = []
         if self.in_several_arms:
             share = self.in_several_arms / self.units
-            text = (
-                f"{self.in_several_arms:,} of {self.units:,} units of {self.column!r} ({share:.1%}) have rows in "
-                "several arms: differences and probabilities take arms as independent, which they are not then; each "
-                "arm's own interval holds."
-            )
-            found.append(Warning("units-in-several-arms", text, value=share))
+            facts = {"column": self.column, "units": self.units, "in_several_arms": self.in_several_arms}
+            found.append(Caution("units-in-several-arms", value=share, facts=facts))
         for name, arm in zip(labels.arms, self.arms, strict=True):
             if arm.units < FEW_UNITS:
-                text = (
-                    f"Arm {name!r} has rows of {arm.units} units of {self.column!r} only: its interval is a rough "
-                    f"guess; collect at least {FEW_UNITS} units in each arm."
-                )
-                found.append(Warning("few-units", text, name, float(arm.units)))
+                facts = {"column": self.column, "least": FEW_UNITS}
+                found.append(Caution("few-units", name, float(arm.units), facts))
         return found
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from truant.estimates.beliefs import Warning
+from truant.estimates.beliefs import Caution
 from truant.evidence.warnings import UNEVEN
 from truant.setting import FloatArray
 
@@ -41,6 +40,7 @@ class OverTime:
     left_out: int  # rows without a time
     starts: tuple[float, ...]  # of the periods: seconds since 1970, or numbers
     periods: tuple[ArmPeriod, ...]
+    running: bool = field(default=False, repr=False)  # more rows come, and pending ones are not counted
 
     def rows_by_period(self) -> FloatArray:
         """Rows, shape (periods, arms)."""
@@ -51,7 +51,7 @@ class OverTime:
         missing = self._table([float(one.rows - one.observed) for one in self.periods])
         return np.stack([self.rows_by_period().sum(axis=1), missing.sum(axis=1)], axis=1)
 
-    def warnings(self, alike: float = 1.0, adaptive: bool = False) -> list[Warning]:
+    def warnings(self, alike: float = 1.0, adaptive: bool = False) -> list[Caution]:
         """Shares that move (unless a policy chose them), and outcomes that may be pending.
 
         `alike` is how many rows count as one.
@@ -62,7 +62,7 @@ class OverTime:
         return np.array(values).reshape(len(self.starts), -1)
 
 
-def _shares_move(over_time: OverTime, alike: float) -> list[Warning]:
+def _shares_move(over_time: OverTime, alike: float) -> list[Caution]:
     from scipy.stats import chi2
 
     table = _merged(over_time.rows_by_period())
@@ -78,14 +78,8 @@ def _shares_move(over_time: OverTime, alike: float) -> list[Warning]:
         return []
     shares = table / table.sum(axis=1, keepdims=True)
     arm = int(np.argmax(np.abs(shares[-1] - shares[0])))
-    name = over_time.periods[arm].arm
-    text = (
-        f"The arms' shares of the rows change over time ({name!r} from {shares[0, arm]:.1%} to {shares[-1, arm]:.1%}; "
-        f"p = {p:.2g}): the log looks adaptive, so that plain intervals are too narrow and the estimates of arms that "
-        "were left are too low; say how the rows were collected with collected_by and horizon (a policy of truant), "
-        "probability (a column with the probability of each choice) or collected adaptive."
-    )
-    return [Warning("shares-move", text, name, p)]
+    facts = {"first": float(shares[0, arm]), "last": float(shares[-1, arm])}
+    return [Caution("shares-move", over_time.periods[arm].arm, p, facts)]
 
 
 def _merged(rows: FloatArray) -> FloatArray:
@@ -103,7 +97,7 @@ def _merged(rows: FloatArray) -> FloatArray:
     return np.array(merged).reshape(len(merged), rows.shape[1])
 
 
-def _recent_missing(over_time: OverTime, alike: float) -> list[Warning]:
+def _recent_missing(over_time: OverTime, alike: float) -> list[Caution]:
     """The end, up to half of the periods, that differs most from what was before, if every share in it is higher."""
     from scipy.stats import norm
 
@@ -121,19 +115,9 @@ def _recent_missing(over_time: OverTime, alike: float) -> list[Warning]:
         z = (after - before) / np.sqrt(overall * (1 - overall) * (1 / n + 1 / m) * alike)
         if norm.sf(z) * most < UNEVEN and after - before >= LEAST_RISE:
             found.append((z, first, before, after))
-    return [_pending(over_time, *max(found)[1:])] if found else []
-
-
-def _pending(over_time: OverTime, first: int, before: float, after: float) -> Warning:
+    if not found:
+        return []
+    _, first, before, after = max(found)
     start = next(one.start for one in over_time.periods if one.period == first)
-    value = f"'{start}'"
-    if over_time.numeric:  # in all its digits, where the label has fewer
-        exact = over_time.starts[first]
-        value = start if float(start) == exact else repr(exact)
-    plain = re.fullmatch(r"[^\W\d]\w*", over_time.column)
-    name = over_time.column if plain else '"{}"'.format(over_time.column.replace('"', '""'))
-    text = (
-        f"From {start} on, {after:.1%} of the outcomes are missing, before that {before:.1%}: the last ones may be "
-        f"pending rather than missing; leave them out with where: {name} < {value}."
-    )
-    return Warning("recent-missing", text, value=after)
+    facts = {"before": before, "start": start, "over_time": over_time, "exact": over_time.starts[first]}
+    return [Caution("recent-missing", value=after, facts=facts)]

@@ -42,8 +42,9 @@ run of five.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -54,10 +55,11 @@ from truant.assumptions import ChiSquare, LateComparison
 from truant.assumptions.cells import same_within_levels
 from truant.assumptions.evidence import DRAWS, ENOUGH, LEAST_DRAWS, MOST_CELLS, SEED
 from truant.counts import OBSERVED, SUM, Counts, needed_counts
+from truant.envelope import in_document
 from truant.errors import InvalidValue, named, quoted
-from truant.evidence import warnings
-from truant.evidence.contradictions import DOUBTFUL, p_value
+from truant.evidence.contradictions import p_value
 from truant.setting import FloatArray, Setting, finite
+from truant.shown import made_above
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,14 @@ class LateTest:
     freedom: int
     p_value: float
     late: int  # late outcomes that were compared
-    sentence: str  # the answer, with what it means and what it does not
+    comparison: LateComparison = field(repr=False)  # which outcomes were compared
+    difference: float = field(repr=False)  # of the mean of late ones; nan where mediators were compared
+
+    @property
+    @in_document
+    def sentence(self) -> str:
+        """The answer, with what it means and what it does not."""
+        return str(made_above("truant.documents.cautions:late_sentence", self))
 
 
 def late_tests(counts: Counts, late: Counts, setting: Setting, assumption: str) -> list[LateTest]:
@@ -104,9 +113,18 @@ def late_tests(counts: Counts, late: Counts, setting: Setting, assumption: str) 
     test = compared.test()
     if test is None:
         return []
-    p = p_value(test)
-    sentence = _late_sentence(name, compared, p)
-    return [LateTest(name, test.question, test.statistic, test.freedom, p, compared.late, sentence)]
+    return [
+        LateTest(
+            name,
+            test.question,
+            test.statistic,
+            test.freedom,
+            p_value(test),
+            compared.late,
+            comparison,
+            math.nan if comparison.of_mediators else compared.difference,
+        )
+    ]
 
 
 class Compared(NamedTuple):
@@ -237,31 +255,6 @@ def _drawn(arms: list[_Association]) -> tuple[float, ...]:
     return tuple(np.sum([own.drawn(rng, draws) for own in arms], axis=0))
 
 
-def _late_sentence(name: str, compared: Compared, p: float) -> str:
-    """The answer, and what it means for the assumption."""
-    text = warnings.p_value(p)
-    p_text = f"p {text}" if text.startswith("<") else f"p = {text}"
-    late, like = f"Late outcomes ({compared.late:,})", compared.comparison.like
-    if p >= DOUBTFUL:
-        of = "the distribution of the mediator" if compared.comparison.of_mediators else "mean"
-        return (
-            f"{late} show no difference in {of} from outcomes in time of {like} ({p_text}). That does not prove "
-            f"{name}: outcomes that never came may still differ."
-        )
-    if compared.comparison.of_mediators:
-        found = f"have another distribution of the mediator than outcomes in time of {like} ({p_text})"
-        related = "the mediator, even among equal outcomes"
-    else:
-        amount = compared.difference
-        how = f"{abs(amount):.3g} {'higher' if amount > 0 else 'lower'} on average"
-        found = f"are {how} than outcomes in time of {like} ({p_text})"
-        related = "its value"
-    return (
-        f"{late} {found}: when an outcome comes is related to {related}, so {name} is in doubt. The test says nothing "
-        "about outcomes that never came."
-    )
-
-
 ROUNDING = 1e-9  # of sums of probabilities, relative
 RATES = 8.0 * 2.0 ** -np.arange(14)  # l: from single draws that should not be to a million decisions
 UNLIKELY = 0.05
@@ -276,7 +269,15 @@ class ShareTest:
     arm: int | None  # the arm that is least as expected; None if chance could move none
     p_value: float  # at one look, corrected for the number of arms (Bonferroni)
     p_value_any_time: float  # at any number of looks
-    sentence: str
+    arm_name: str = field(repr=False)  # of that arm, in a sentence, and how often it was and should be chosen
+    chosen: float = field(repr=False)
+    expected: float = field(repr=False)
+
+    @property
+    @in_document
+    def sentence(self) -> str:
+        """What it means, and what to do."""
+        return str(made_above("truant.documents.cautions:shares_sentence", self))
 
 
 def share_test(
@@ -309,8 +310,17 @@ def share_test(
     once = min(1.0, comparisons * float(p_values.min()))
     any_time = 0.0 if impossible.any() else _any_time(away, variances)
     arm = int(np.argmin(p_values)) if random.any() or impossible.any() else None
-    sentence = _shares_sentence(arm, names, chosen, means, any_time)
-    return ShareTest(tuple(float(score) for score in z), arm, once, any_time, sentence)
+    least = 0 if arm is None else arm
+    name = named(names[least]) if names else str(least)
+    return ShareTest(
+        tuple(float(score) for score in z),
+        arm,
+        once,
+        any_time,
+        name,
+        float(chosen[least]),
+        float(means[least]),
+    )
 
 
 def _columns(
@@ -348,20 +358,3 @@ def _any_time(away: FloatArray, variances: FloatArray) -> float:
     size = np.abs(rates)
     exponents = rates * away - (np.expm1(size) - size) * variances
     return float(min(1.0, 1 / np.exp(np.clip(exponents, -FARTHEST, FARTHEST)).mean()))
-
-
-def _shares_sentence(
-    arm: int | None, names: Sequence[str], chosen: FloatArray, means: FloatArray, p: float
-) -> str:
-    if arm is None:
-        return "Choices cannot be compared with their probabilities: none of them was random."
-    text = warnings.p_value(p)
-    p_text = f"p {text}" if text.startswith("<") else f"p = {text}"
-    if p >= UNLIKELY:
-        return f"Arms were chosen as often as their probabilities say ({p_text}, at any number of looks)."
-    name = named(names[arm]) if names else str(arm)
-    return (
-        f"Arms were not chosen as often as their probabilities say: arm {name} {chosen[arm]:,.0f} times instead of "
-        f"{means[arm]:,.1f} ({p_text}, at any number of looks). Find the cause before you use the results: decisions "
-        "may be lost, repeated or changed on their way."
-    )

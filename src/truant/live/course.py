@@ -9,7 +9,7 @@ import numpy as np
 
 from truant.analysis import Analysis
 from truant.counts import OBSERVED, SQUARES, SUM
-from truant.estimates.beliefs import Warning
+from truant.estimates.beliefs import Caution
 from truant.evidence.course import ArmPeriod, OverTime
 from truant.live import counting
 from truant.live.configuration import Configuration
@@ -80,7 +80,7 @@ def course_by_day(cells: counting.Cells, configuration: Configuration) -> OverTi
             )
     starts = tuple(float((days[0] + period * length) * DAY // SECOND) for period in range(number))
     words = f"{length} day" + ("s" if length > 1 else "")
-    return OverTime("asked", words, False, 0, starts, tuple(periods))
+    return OverTime("asked", words, False, 0, starts, tuple(periods), running=True)
 
 
 PERIODS = 8  # into which the days are put together
@@ -101,15 +101,6 @@ class Drift:
     def matters(self) -> bool:
         """Whether both change, so that arms are compared on different days."""
         return self.p_value < UNLIKELY and self.moved >= LEAST_MOVE
-
-    @property
-    def sentence(self) -> str:
-        """What it means."""
-        return (
-            "Outcomes change over time within arm and mediator level, and so do the shares of the arms: arms are "
-            "compared on different days, so that estimates and intervals may be wrong and no winner is called clear. "
-            "Decisions with fixed shares (warm_up, holdout) can be compared."
-        )
 
 
 def find_drift(cells: counting.Cells, configuration: Configuration) -> Drift:
@@ -160,7 +151,7 @@ def _moved(periods: FloatArray) -> float:
 
 def without_clear_winner(analysis: Analysis, drift: Drift) -> Analysis:
     """The same analysis with a warning, and no winner that is clear."""
-    warning = Warning("drift", drift.sentence, value=drift.p_value)
+    warning = Caution("drift", value=drift.p_value)
     verdict = analysis.verdict
     if verdict.kind == "clear":
         leading = tuple(arm.arm for arm in analysis.arms)

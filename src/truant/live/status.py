@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from truant.analysis import Analysis
-from truant.documents import document
 from truant.documents.lists import pending_text
 from truant.documents.status import status_sentences, waiting_sentence
 from truant.documents.verdict import verdict_sentence
+from truant.envelope import document, plain
 from truant.errors import counted, named
 from truant.evidence.live_tests import LateTest, ShareTest
 from truant.live.course import AllocationPoint
@@ -101,33 +100,14 @@ class Status(Shown):
 
     def summary(self) -> dict[str, Any]:
         """Everything, as plain values for JSON."""
-        plain = {name: value for name, value in vars(self).items() if name != "analysis"}
-        plain |= {
-            "arms": [asdict(arm) for arm in self.arms],
-            "holdout": None if self.holdout is None else asdict(self.holdout),
-            "share_tests": {name: asdict(test) for name, test in self.share_tests.items()},
-            "late_tests": [asdict(test) for test in self.late_tests],
-            "arrivals": list(self.arrivals),
-            "allocations": [asdict(point) for point in self.allocations],
-            "stopping": None if self.stopping is None else asdict(self.stopping),
+        own = plain(self) | {
             "verdict": self.verdict,
             "sentences": self.sentences,
             "analysis": self.analysis.summary(),
         }
-        return document("status", 1, _finite(plain))
+        return document("status", 1, own)
 
     def __repr__(self) -> str:
         decisions = counted(self.decisions, "decision")
         counts = f"{pending_text(self.pending, self.pending_with_outcome)}, {self.observed:,} observed"
         return f"<Status of {named(self.experiment)} ({self.status}): {decisions}, {counts}; {self.verdict}>"
-
-
-def _finite(value: Any) -> Any:
-    """Plain values for JSON, without infinities and NaN."""
-    if isinstance(value, dict):
-        return {name: _finite(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

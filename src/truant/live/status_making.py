@@ -12,7 +12,6 @@ import numpy as np
 from truant import registry
 from truant.analysis import Analysis, Labels
 from truant.errors import NotIdentified
-from truant.estimates.beliefs import Warning
 from truant.evidence.live_tests import LateTest, late_tests, share_test
 from truant.live import counting
 from truant.live.configuration import AT_CLOSE, Configuration
@@ -32,24 +31,6 @@ from truant.setting import Setting
 if TYPE_CHECKING:
     from truant.counts import Counts
     from truant.live.experiment import Experiment
-
-RECENT = "recent-missing"
-
-
-def with_live_advice(analysis: Analysis) -> Analysis:
-    """The same analysis with advice that can be followed while an experiment runs."""
-    return replace(analysis, warnings=tuple(map(_advised, analysis.warnings)))
-
-
-def _advised(warning: Warning) -> Warning:
-    if warning.code != RECENT or warning.value is None:
-        return warning
-    text = (
-        f"{warning.value:.1%} of the outcomes of the decisions that were counted last are missing, more than before: "
-        "check that outcomes are still told, and that the window is long enough. Pending decisions are not counted."
-    )
-    return replace(warning, message=text)
-
 
 LAST_PART = 2  # bins at the end of the window: its last tenth
 ENOUGH_ARRIVED = 50
@@ -136,8 +117,7 @@ def status_of(
 
 
 def _judged(read: _Read, analysis: Analysis) -> Analysis:
-    """The analysis with advice for experiments; without a clear winner where arms are compared on different days."""
-    analysis = with_live_advice(analysis)
+    """The analysis; without a clear winner where arms are compared on different days."""
     drift = find_drift(read.cells, read.configuration)
     return without_clear_winner(analysis, drift) if drift.matters else analysis
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from truant.counts import COLUMNS, CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue
-from truant.estimates.beliefs import Warning
+from truant.estimates.beliefs import Caution
 from truant.estimates.clusters import Uncut
 from truant.logs import cut_outcome, query
 from truant.logs import statement as sql
@@ -392,7 +392,7 @@ TIMES = 2  # that they must occur
 
 def sentinel_warnings(
     source: Source, request: Request, columns: QueryColumns, cuts: Cuts, aggregate: Aggregate
-) -> list[Warning]:
+) -> list[Caution]:
     """Of the outcome, unless it was said what it can be, and of mediators that are cut."""
     found = []
     if not request.levels and request.range is None and aggregate.by_outcome:
@@ -410,14 +410,14 @@ def sentinel_warnings(
     return found
 
 
-def _in_counts(column: str, rows: Mapping[float, int]) -> list[Warning]:
+def _in_counts(column: str, rows: Mapping[float, int]) -> list[Caution]:
     """Of a column with few values, those that are far outside the others."""
     return _warnings(column, _codes(rows, LONG | SHORT), rows, few=True)
 
 
 def _in_column(
     source: Source, columns: QueryColumns, name: str, column: str, ends: Sequence[float]
-) -> list[Warning]:
+) -> list[Caution]:
     """Of a column with many values; asks again only where its lowest or highest is suspect."""
     if not LONG.intersection(ends):
         return []
@@ -442,7 +442,7 @@ def _codes(rows: Mapping[float, int], codes: set[float]) -> set[float]:
     return found.union(*(set(BESIDE[nines]) & set(rows) for nines in found & NINES))
 
 
-def _warnings(column: str, codes: set[float], rows: Mapping[float, int], few: bool) -> list[Warning]:
+def _warnings(column: str, codes: set[float], rows: Mapping[float, int], few: bool) -> list[Caution]:
     """Codes beyond the others: from the one that is far outside all before it to the last."""
     others = sorted(set(rows) - codes)
     if not others:
@@ -456,15 +456,8 @@ def _warnings(column: str, codes: set[float], rows: Mapping[float, int], few: bo
                 found += beyond[i:]
                 break
     kept = sorted(set(rows) - set(found))
-    return [
-        Warning(
-            "sentinel",
-            f"{column!r} is {value:g} in {rows[value]:,} rows and {kept[0]:g} to {kept[-1]:g} in all others: "
-            f"if {value:g} stands for missing, say missing_values=[{value:g}] (--missing-values={value:g}).",
-            value=value,
-        )
-        for value in sorted(found)
-    ]
+    facts = {"column": column, "low": kept[0], "high": kept[-1]}
+    return [Caution("sentinel", value=value, facts=facts | {"rows": rows[value]}) for value in sorted(found)]
 
 
 def _far_outside(value: float, rest: Sequence[float], few: bool) -> bool:

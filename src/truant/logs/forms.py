@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from truant.errors import InvalidValue
+from truant.estimates.beliefs import Caution
 from truant.tables.request import NO, YES, mixed
 
 MINUS = "\u2212\u2013"  # the minus of typesetters, and what word processors make of a hyphen
@@ -257,7 +258,7 @@ class Form:
     words: bool = False
     replacements: tuple[tuple[str, str], ...] = ()
     note: str = ""  # what was done, for the report
-    doubt: str = field(default="", compare=False)  # what may have been meant instead
+    doubt: Caution | None = field(default=None, compare=False)  # what may have been meant instead
 
 
 PLAIN = Form()
@@ -285,11 +286,11 @@ def decide(
     if words:
         blanks = {blank for shape in words for blank in BLANKS if blank in shape.low}
         return Form(True, tuple((blank, "") for blank in sorted(blanks)), _words_note(name, words))
-    doubt = _thousands_doubt(name, others, semicolons) if decimal == "." else ""
+    doubt = _thousands_doubt(name, others, semicolons) if decimal == "." else None
     return replace(_number_form(name, [number for number in found if number is not None]), doubt=doubt)
 
 
-def _thousands_doubt(name: str, shapes: Sequence[Shape], semicolons: bool) -> str:
+def _thousands_doubt(name: str, shapes: Sequence[Shape], semicolons: bool) -> Caution | None:
     """Where every dot stands before three digits, and all numbers without one are below a thousand."""
     dotted = [shape for shape in shapes if "." in shape.text]
     whole = [shape for shape in shapes if "." not in shape.text]
@@ -300,12 +301,9 @@ def _thousands_doubt(name: str, shapes: Sequence[Shape], semicolons: bool) -> st
         or not (semicolons or all(re.fullmatch(r"[+-]?9{1,3}", shape.text) for shape in whole))
         or any(shape.low.lstrip("+-").startswith("0") for shape in dotted)
     ):
-        return ""
-    example, beside = dotted[0].low, f" beside {whole[0].high!r}" if whole else ""
-    return (
-        f"Every dot in {name!r} stands before three digits, as in {example!r}{beside}, and was taken as the decimal "
-        f"sign ({example!r} is {float(example):g}): if dots stand between thousands, say decimal=',' (--decimal ,)."
-    )
+        return None
+    facts = {"column": name, "example": dotted[0].low, "whole": whole[0].high if whole else None}
+    return Caution("thousands", facts=facts)
 
 
 def _check_decimal(name: str, shapes: Iterable[Shape], decimal: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from truant.errors import InvalidValue
-from truant.estimates.beliefs import Warning
+from truant.estimates.beliefs import Caution
 from truant.logs import statement as sql
 from truant.logs.forms import Form
 from truant.logs.labels import blanks_note
@@ -103,18 +103,11 @@ def _any(tree: Tree, name: str, columns: Mapping[str, Any], needs: Callable[[Any
     return any(needs(columns[name], one) for one in conditions_in(tree) if one.column == name)
 
 
-def selected_on_outcome(tree: Tree | None, outcome: str) -> tuple[Warning, ...]:
+def selected_on_outcome(tree: Tree | None, outcome: str) -> tuple[Caution, ...]:
     """A condition on the outcome picks rows by what is to be found out."""
     if tree is None or outcome not in condition_columns(tree).values():
         return ()
-    return (
-        Warning(
-            "where-on-outcome",
-            f"where uses the outcome {outcome!r}: it selects rows by the value that is to be estimated, and may "
-            "drop those whose outcome is missing, so that estimates are not those of the whole arm; choose rows by "
-            "what was known before the outcome.",
-        ),
-    )
+    return (Caution("where-on-outcome", facts={"outcome": outcome}),)
 
 
 def _check_read(found: Mapping[str, object], numbers: Sequence[str], times: Sequence[str]) -> None:

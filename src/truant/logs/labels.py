@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from truant.counts import Counts
-from truant.estimates.beliefs import Warning
+from truant.estimates.beliefs import Caution
 from truant.logs import statement as sql
 from truant.logs.statement import BLANKS, Kind, Rows
 from truant.logs.values import Rules
@@ -35,7 +35,6 @@ SUMMARIES = (
     "total",
 )
 FEW_ROWS = 0.05  # of those that the largest arm has
-MERGE = "merge_labels=True (--merge-labels)"
 MOST_LABELS = 10_000  # of a column whose labels are merged; more are refused anyway
 MOST_SHOWN = 4
 
@@ -128,7 +127,7 @@ def blanks_note(column: str) -> str:
 
 def spelling_warnings(
     request: Request, arms: Mapping[Any, float], mediators: Iterable[Any], groups: Iterable[Any]
-) -> list[Warning]:
+) -> list[Caution]:
     """Labels that differ only in case or in how a character is stored, and arms that may sum up the others.
 
     Parameters
@@ -143,25 +142,15 @@ def spelling_warnings(
         for label in map(str, labels):
             other = seen.setdefault(folded(label), label)
             if other != label:
-                found.append(_alike(column, other, label, labels is arms))
+                pair = (other, label)
+                own = pair if labels is arms else ()
+                found.append(Caution("alike-labels", facts={"column": column, "pair": pair}, arms=own))
     largest = max(arms.values(), default=0)
     for label, rows in arms.items():
         if str(label).strip(":").lower() in SUMMARIES and len(arms) > 2 and rows <= FEW_ROWS * largest:
-            message = (
-                f"The arm {str(label)!r} has {rows:,.0f} of {sum(arms.values()):,.0f} rows and may be a row that "
-                f"sums up the others; if so, leave it out with where: {column_name(request.arm)} != '{label}'."
-            )
-            found.append(Warning("alike-labels", message, str(label), float(rows), (str(label),)))
+            facts = {"total": sum(arms.values()), "condition": f"{column_name(request.arm)} != '{label}'"}
+            found.append(Caution("alike-labels", str(label), float(rows), facts, (str(label),)))
     return found
-
-
-def _alike(column: str, one: str, other: str, is_arm: bool) -> Warning:
-    if one.casefold() == other.casefold():
-        how = "in upper and lower case"
-    else:
-        how = "in blanks, case, invisible characters or the way a character is stored"
-    message = f"{one!r} and {other!r} of {column!r} differ only {how} and count as two; if they are one, say {MERGE}."
-    return Warning("alike-labels", message, arms=(one, other) if is_arm else ())
 
 
 def folded(label: str) -> str:
@@ -171,7 +160,6 @@ def folded(label: str) -> str:
 
 
 SET_ASIDE = "set-aside"  # the code of the warning
-MOST_ARMS_SHOWN = 5
 
 
 def thin_arms(counts: Counts) -> list[int]:
@@ -200,7 +188,7 @@ def without_arms(rows: Rows, rules: Rules, values: Sequence[Any]) -> Rows:
     return rows.where(sql.either(sql.is_null(column.sql), sql.negated(inside)))
 
 
-def set_aside_warnings(counts: Counts, labels: Sequence[Any], arms: Sequence[int]) -> list[Warning]:
+def set_aside_warnings(counts: Counts, labels: Sequence[Any], arms: Sequence[int]) -> list[Caution]:
     """Which arms were set aside, how many rows that left out, and which may be another spelling of an arm."""
     spelt: dict[str, list[str]] = {}
     for place in sorted(range(len(labels)), key=lambda place: -counts.pulls[place]):
@@ -208,23 +196,14 @@ def set_aside_warnings(counts: Counts, labels: Sequence[Any], arms: Sequence[int
     single = [arm for arm in arms if counts.pulls[arm] == 1]
     unseen = [arm for arm in arms if counts.pulls[arm] > 1]
     found = []
-    for own, what in ((single, "a single row"), (unseen, "no observed outcome")):
-        if own:
-            rows = int(counts.pulls[own].sum())
-            names = [repr(str(labels[arm])) for arm in own]
-            more = f" and {len(names) - MOST_ARMS_SHOWN} more" if len(names) > MOST_ARMS_SHOWN else ""
-            those = ", ".join(names[:MOST_ARMS_SHOWN])
-            message = (
-                f"Set aside: {those}{more}, with {what}{' each' * (len(own) > 1)} ({rows:,} row{'s' * (rows > 1)}); "
-                "the other arms are compared without."
-            )
-            alike = [spelt[folded(str(labels[arm]))] for arm in own]
-            pairs = dict.fromkeys((one[0], other) for one in alike for other in one[1:])
-            if pairs:
-                beside = "; ".join(
-                    f"{other!r} may be {one!r}" for one, other in list(pairs)[:MOST_ARMS_SHOWN]
-                )
-                message += f" {beside}: if they are one, say {MERGE}."
-            arm = str(labels[own[0]]) if len(own) == 1 else ""
-            found.append(Warning(SET_ASIDE, message, arm, float(rows)))
+    for own in filter(None, (single, unseen)):
+        names = [str(labels[arm]) for arm in own]
+        alike = [spelt[folded(name)] for name in names]
+        facts = {
+            "names": names,
+            "single": own is single,
+            "alike": list(dict.fromkeys((one[0], other) for one in alike for other in one[1:])),
+        }
+        arm = names[0] if len(names) == 1 else ""
+        found.append(Caution(SET_ASIDE, arm, float(counts.pulls[own].sum()), facts))
     return found

@@ -8,7 +8,7 @@ from typing import Any
 
 from truant.collection.weighted import WeightedSums
 from truant.counts import Counts
-from truant.estimates.beliefs import Warning
+from truant.estimates.beliefs import Caution
 from truant.estimates.clusters import Clusters, Uncut
 from truant.evidence.course import OverTime
 from truant.provenance import CutOutcome
@@ -25,7 +25,7 @@ class Group:
     log: Log | None = None
     reason: str = ""
 
-    def with_warnings(self, found: Sequence[Warning]) -> Group:
+    def with_warnings(self, found: Sequence[Caution]) -> Group:
         """The group with those warnings that are about its arms, or about no arm."""
         if self.log is None:
             return self
@@ -59,7 +59,7 @@ class Log:
     set_aside: tuple[Any, ...] = ()  # values of arms that cannot be compared, whose rows are in no count
     asked_arms: tuple[Any, ...] = ()  # labels of all arms, with those
     notes: tuple[str, ...] = ()  # how values were read, a short sentence each, for the report
-    warnings: tuple[Warning, ...] = ()  # what to know of the rows before relying on a figure
+    warnings: tuple[Caution, ...] = ()  # what to know of the rows before relying on a figure
 
     @property
     def units(self) -> int | None:

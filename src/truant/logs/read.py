@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from truant.errors import UnknownName
-from truant.estimates.beliefs import Warning
 from truant.logs import query
 from truant.logs.aggregate import Aggregate, assemble, check_types, collect, sentinel_warnings, stray_texts
 from truant.logs.forms import NUMBER, Form
@@ -144,7 +143,7 @@ def _reduced(source: Source, request: Request, where: str | None, way: _Way) -> 
     missing = found["missing_markers"]
     warnings = [*selected_on_outcome(tree, request.outcome), *marker_warnings(request, missing, rules)]
     warnings += set_aside_warnings(all_arms.fields["counts"], asked_arms, thin)
-    warnings += [Warning("thousands", form.doubt) for form in counted.forms.values() if form.doubt]
+    warnings += [form.doubt for form in counted.forms.values() if form.doubt is not None]
     warnings += sentinel_warnings(source, request, counted.columns, counted.cuts, aggregate)
     notes = [
         *(form.note for form in counted.forms.values() if form.note),

@@ -14,8 +14,8 @@ from sqlglot import exp
 
 from truant.collection.weighted import ALL, POWERS, SEEN, SQUARES, TOTAL, WeightedSums
 from truant.counts import COLUMNS, OBSERVED, PULLS, SUM
-from truant.errors import InvalidValue, named
-from truant.estimates.beliefs import Warning
+from truant.errors import InvalidValue
+from truant.estimates.beliefs import Caution
 from truant.estimates.clusters import ArmUnits, Clusters
 from truant.logs import statement as sql
 from truant.logs.labels import blanks_note
@@ -209,7 +209,7 @@ def weighted_sums(
     return WeightedSums(request.probability, table, centre, rows)
 
 
-def share_warnings(sums: WeightedSums | None, arms: Sequence[Any]) -> list[Warning]:
+def share_warnings(sums: WeightedSums | None, arms: Sequence[Any]) -> list[Caution]:
     """Probabilities that cannot be those of the choices: over an arm's rows, 1/e adds up to about all rows."""
     if sums is None:
         return []
@@ -220,12 +220,8 @@ def share_warnings(sums: WeightedSums | None, arms: Sequence[Any]) -> list[Warni
     found = []
     for arm, inverse, own in zip(arms, expected, error, strict=True):
         if abs(inverse - rows) > FAR_OFF * own + LEAST_OFF * rows:
-            text = (
-                f"The probabilities in {named(sums.column)} do not fit the rows: over the rows of arm {named(arm)}, "
-                f"1/probability adds up to {inverse:,.0f}, and should be near {rows:,} (all rows). Check that the "
-                "column holds the probability with which the row's own arm was chosen."
-            )
-            found.append(Warning("probabilities-off", text, str(arm), float(inverse / rows)))
+            facts = {"column": sums.column, "inverse": float(inverse), "rows": rows}
+            found.append(Caution("probabilities-off", str(arm), float(inverse / rows), facts))
     return found
 
 

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
+from truant.documents.cautions import AN_ARM
 from truant.errors import InvalidValue
-from truant.estimates.beliefs import Warning
+from truant.estimates.beliefs import Caution
 from truant.logs import statement as sql
 from truant.logs.forms import NUMBER, PLAIN, Form, listed
 from truant.logs.statement import (
@@ -363,20 +364,13 @@ def check_arms_read(request: Request, arms: Sequence[Any], found: Markers) -> No
         )
 
 
-def marker_warnings(request: Request, found: Markers, rules: Rules) -> list[Warning]:
+def marker_warnings(request: Request, found: Markers, rules: Rules) -> list[Caution]:
     """Rows whose arm was taken as missing though it may be a name."""
     words = [word for word in _words(request, found) if word not in rules.texts]
     rows = sum(found[request.arm][word] for word in words)
     if not rows:
         return []
-    names = listed(words)
-    message = (
-        f"{rows:,} rows whose {request.arm!r} is {names} were left out, since that means missing; {AN_ARM}."
-    )
-    return [Warning("missing-arm", message, value=float(rows))]
-
-
-AN_ARM = "if it is an arm, say only_missing_values=[] (--only-missing-values '')"
+    return [Caution("missing-arm", value=float(rows), facts={"column": request.arm, "words": words})]
 
 
 def _words(request: Request, found: Markers) -> list[str]:

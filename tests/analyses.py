@@ -3,7 +3,7 @@
 import numpy as np
 
 from truant import Counts, Setting
-from truant.analysis import Labels, analyze_counts
+from truant.analysis import AnalysisOptions, CountedRows, Labels, analyze_counts
 
 # per arm: rows (mediator 0, mediator 1, missing), columns (outcome 0, outcome 1, missing)
 TABLE = np.array(
@@ -14,7 +14,14 @@ TABLE = np.array(
     ],
     dtype=float,
 )
+OF_ROWS = {"cautions", "clusters", "over_time", "uncut", "collected"}
 HOSTILE = ["<script>alert('a')</script>", 'b" onload="x</script>', "c & {{ 7 * 7 }} [bold]c[/bold]"]
+
+
+def analyzed(counts, setting, labels, **options):
+    """The analysis of counts; options of both records by their names."""
+    of_rows = {name: options.pop(name) for name in OF_ROWS & set(options)}
+    return analyze_counts(CountedRows(counts, setting, labels, **of_rows), AnalysisOptions(**options))
 
 
 def binary(arms=("old", "new", "none"), mediators=("low", "high"), table=TABLE, **options):
@@ -22,7 +29,7 @@ def binary(arms=("old", "new", "none"), mediators=("low", "high"), table=TABLE, 
     setting = Setting(arms=len(arms), mediators=table.shape[1] - 1, levels=(0, 1), minimize=minimize)
     options = {"assume": ["mcar", "mar", "mnar"]} | options
     counts = Counts(table.copy(), setting.levels, setting.centre)
-    return analyze_counts(counts, setting, Labels.of(arms, mediators), **options)
+    return analyzed(counts, setting, Labels.of(arms, mediators), **options)
 
 
 def real(arms=4, mediators=3, n=2000, centre=330.0, spread=100.0, seed=1, **options):
@@ -40,4 +47,4 @@ def real(arms=4, mediators=3, n=2000, centre=330.0, spread=100.0, seed=1, **opti
     )
     labels = Labels.of([f"arm {i}" for i in range(arms)], [f"m{i}" for i in range(mediators)])
     options = {"assume": ["mcar", "mar"]} | options
-    return analyze_counts(Counts.fold(setting, a, m, y), setting, labels, **options)
+    return analyzed(Counts.fold(setting, a, m, y), setting, labels, **options)

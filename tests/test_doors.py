@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 import truant
-from truant.analysis import Labels, analyze_counts
+from tests.analyses import analyzed
+from truant.analysis import Labels
 from truant.charts import save_chart
 from truant.cli import cli
 from truant.counts import Counts
@@ -255,7 +256,7 @@ def decide(value):
 
 
 def report(value, setting=REAL, labels=LABELS, **options):
-    return analyze_counts(value, setting, labels, **options)
+    return analyzed(value, setting, labels, **options)
 
 
 nested = [[1, 2], [3]]

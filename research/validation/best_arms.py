@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from research.cores import each
-from truant.analysis import Labels, analyze_counts
+from truant.analysis import AnalysisOptions, CountedRows, Labels, analyze_counts
 from truant.counts import Counts
 from truant.setting import Setting
 
@@ -34,7 +34,8 @@ def _leader(item: tuple[int, float, int]) -> dict[str, float | bool | str]:
     outcome = truth[arm] + 0.5 * (mediator - 0.5) + rng.normal(0.0, SD, len(arm))
     outcome[rng.random(len(arm)) < np.where(mediator == 1, 0.4, 0.1)] = np.nan
     labels = Labels.of([str(a) for a in range(arms)], ("low", "high"))
-    found = analyze_counts(Counts.fold(setting, arm, mediator, outcome), setting, labels, assume="mar")
+    rows = CountedRows(Counts.fold(setting, arm, mediator, outcome), setting, labels)
+    found = analyze_counts(rows, AnalysisOptions(assume="mar"))
     answer = found.verdict.answers[0]
     shrunk = [warning.value for warning in found.warnings if warning.code == "flat-prior"]
     # of arms that are all equal, none is the best: naming any is wrong

@@ -8,12 +8,13 @@ import numpy as np
 
 from research.cores import each
 from research.validation.complete_data import Complete, complete
-from truant.analysis import Analysis, analyze_counts
+from truant.analysis import Analysis, AnalysisOptions, CountedRows, analyze_counts
 from truant.counts import Counts
 from truant.estimates.clusters import Uncut
 from truant.setting import FloatArray, IntArray, Setting
 
 ASSUMPTIONS = ("mcar", "mar", "mnar")
+OPTIONS = AnalysisOptions(assume=ASSUMPTIONS)
 CONCERNS = ("linear-infeasible", "ill-conditioned", "flat-likelihood")
 MECHANISMS = ("mcar", "mar", "mnar", "mediator and outcome")
 
@@ -77,7 +78,7 @@ def analysed(data: Complete, arms: IntArray, mediators: IntArray, outcomes: Floa
     if not data.points:
         setting = Setting(**shape, levels=tuple(np.unique(outcomes[seen]).tolist()))
         counts = Counts.fold(setting, arms, mediators, outcomes)
-        return analyze_counts(counts, setting, data.labels, assume=ASSUMPTIONS)
+        return analyze_counts(CountedRows(counts, setting, data.labels), OPTIONS)
     real = Setting(**shape, low=outcomes[seen].min(), high=outcomes[seen].max(), range_known=False)
     codes = np.searchsorted(data.points, outcomes[seen])
     classes = [outcomes[seen][codes == code] for code in range(len(data.points) + 1)]
@@ -89,15 +90,9 @@ def analysed(data: Complete, arms: IntArray, mediators: IntArray, outcomes: Floa
     sums, sizes = np.zeros((2, shape["arms"], len(levels)))
     np.add.at(sums, (arms[seen], codes), outcomes[seen])
     np.add.at(sizes, (arms[seen], codes), 1)
-    return analyze_counts(
-        Counts.fold(setting, arms, mediators, values),
-        setting,
-        data.labels,
-        assume=ASSUMPTIONS,
-        uncut=Uncut(
-            Counts.fold(real, arms, mediators, outcomes), real, within=within, level_means=sums / sizes
-        ),
-    )
+    uncut = Uncut(Counts.fold(real, arms, mediators, outcomes), real, within=within, level_means=sums / sizes)
+    counts = Counts.fold(setting, arms, mediators, values)
+    return analyze_counts(CountedRows(counts, setting, data.labels, uncut=uncut), OPTIONS)
 
 
 def _judged(analysis: Analysis, assumption: str, data: Complete) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from research.cores import each
 from research.validation.complete_data import Complete, complete
-from truant.analysis import Analysis, analyze_counts
+from truant.analysis import Analysis, AnalysisOptions, CountedRows, analyze_counts
 from truant.counts import Counts
 from truant.estimates.clusters import Uncut
 from truant.setting import FloatArray, IntArray, Setting
@@ -93,7 +93,7 @@ def analysed(
     if not data.points:
         setting = Setting(**shape, levels=tuple(np.unique(outcomes[known]).tolist()))
         counts = Counts.fold(setting, arms, mediators, outcomes, followed_up=asked)
-        return analyze_counts(counts, setting, data.labels, assume=assume)
+        return analyze_counts(CountedRows(counts, setting, data.labels), AnalysisOptions(assume=assume))
     real = Setting(**shape, low=outcomes[known].min(), high=outcomes[known].max(), range_known=False)
     codes = np.searchsorted(data.points, outcomes[known])
     classes = [outcomes[known][codes == code] for code in range(len(data.points) + 1)]
@@ -111,7 +111,8 @@ def analysed(
         level_means=sums / sizes,
     )
     counts = Counts.fold(setting, arms, mediators, values, followed_up=asked)
-    return analyze_counts(counts, setting, data.labels, assume=assume, uncut=uncut)
+    rows = CountedRows(counts, setting, data.labels, uncut=uncut)
+    return analyze_counts(rows, AnalysisOptions(assume=assume))
 
 
 def _judged(analysis: Analysis, data: Complete) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from research.cores import each
-from truant.analysis import Labels, analyze_counts
+from truant.analysis import AnalysisOptions, CountedRows, Labels, analyze_counts
 from truant.collection.weighted import POWERS, ByProbability, WeightedSums
 from truant.counts import Counts
 from truant.setting import FloatArray, IntArray, Setting
@@ -37,7 +37,10 @@ def _run(item: tuple[str, int, float, int]) -> dict[str, list[bool]]:
     found: dict[str, list[bool]] = {}
     by = ByProbability(sums(arms, mediators, outcomes, chances))
     for name, collected in (("plain", None), ("weighted", by)):
-        analysis = analyze_counts(counts, SETTING, labels, assume="mar", collected=collected, value=MIX)
+        analysis = analyze_counts(
+            CountedRows(counts, SETTING, labels, collected=collected),
+            AnalysisOptions(assume="mar", value=MIX),
+        )
         if not analysis.assumptions or analysis.value is None:
             continue
         ends = [arm.estimates["mar"] for arm in analysis.arms]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from truant import checks, datasets, theory, worlds
     from truant.analysis import Analysis
-    from truant.analysis.analysis_by import AnalysisBy
+    from truant.analysis.analysis import AnalysisBy
     from truant.counts import Counts
     from truant.errors import TruantError
     from truant.follow_up.result import Plan
@@ -62,7 +62,7 @@ __all__ = [
 # Loaded when first used, so that `import truant` stays quick.
 _PLACES = {
     "Analysis": ("truant.analysis", "Analysis"),
-    "AnalysisBy": ("truant.analysis.analysis_by", "AnalysisBy"),
+    "AnalysisBy": ("truant.analysis.analysis", "AnalysisBy"),
     "Counts": ("truant.counts", "Counts"),
     "Decider": ("truant.policies.decider", "Decider"),
     "Decision": ("truant.live.decision", "Decision"),

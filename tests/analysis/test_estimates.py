@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.analyses import analyzed
 from truant import registry
-from truant.analysis import Labels, analyze_counts
+from truant.analysis import Labels
 from truant.counts import Counts
 from truant.errors import InvalidValue, UnknownName
 from truant.estimates.beliefs import beliefs
@@ -26,7 +27,7 @@ def folded(name, pulls=3000, seed=1, **parameters):
 
 def test_each_estimate_is_the_assumptions_own():
     world, counts, labels = folded("both-mnar", arms=3, K=2, L=2)
-    result = analyze_counts(counts, world.setting, labels, level=0.9)
+    result = analyzed(counts, world.setting, labels, level=0.9)
     assert result.assumptions == ["mcar", "mar", "mediator-mar", "mnar", "mediator-mnar", "both-mnar"]
     for name in result.assumptions:
         assumption = registry.find("assumption", name).build()
@@ -47,7 +48,7 @@ def test_numbers_of_an_arm():
     mediators = np.array([0, 0, 1, 1, 0, 0, 1, 1])
     outcomes = np.array([1.0, 3.0, 8.0, np.nan, 2.0, 4.0, 6.0, 6.0])
     counts = Counts.fold(setting, arms, mediators, outcomes)
-    result = analyze_counts(counts, setting, Labels.of("ab", "xy"), assume=["mar"], control="b")
+    result = analyzed(counts, setting, Labels.of("ab", "xy"), assume=["mar"], control="b")
     arm = result.arms[0]
     assert (arm.arm, arm.pulls, arm.observed, arm.missing_share) == ("a", 4, 3, 0.25)
     assert arm.naive.mean == pytest.approx(4.0)
@@ -80,7 +81,7 @@ def test_what_cannot_be_used_is_listed_with_the_reason_in_the_users_words():
 
 def test_an_assumption_asked_for_by_name_is_used_even_if_a_simpler_one_says_the_same():
     world, counts, labels = folded("mar", arms=2, K=2)
-    result = analyze_counts(counts, world.setting, labels, assume=["mediator-mar", "mar"])
+    result = analyzed(counts, world.setting, labels, assume=["mediator-mar", "mar"])
     for arm in result.arms:
         assert arm.estimates["mediator-mar"].mean == pytest.approx(arm.estimates["mar"].mean, rel=1e-12)
 
@@ -111,7 +112,7 @@ def test_one_outcome_says_nothing_about_certainty():
 def test_refusals(options, error, sentence):
     world, counts, labels = folded("mar", pulls=300, arms=3, K=2)
     with pytest.raises(error, match="^" + sentence.replace(".", r"\.").replace("?", r"\?")):
-        analyze_counts(counts, world.setting, labels, **options)
+        analyzed(counts, world.setting, labels, **options)
 
 
 def test_worst_case_limits_hold_the_mean_whatever_is_missing():
@@ -145,7 +146,7 @@ def test_summary_is_plain_json():
     import json
 
     world, counts, labels = folded("both-mnar", arms=3, K=2, L=2, pulls=200)
-    result = analyze_counts(counts, world.setting, labels, control="arm A", expected_split=[1, 1, 2])
+    result = analyzed(counts, world.setting, labels, control="arm A", expected_split=[1, 1, 2])
     kept = json.loads(json.dumps(result.summary(), allow_nan=False))
     assert kept["arms"][1]["estimates"]["mar"]["mean"] == result.arms[1].estimates["mar"].mean
     assert {"code", "message", "arm", "value"} == set(kept["warnings"][0])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.analyses import analyzed
 from tests.analysis.test_verdict import answer, judged
-from truant.analysis import Labels, analyze_counts
+from truant.analysis import Labels
 from truant.counts import Counts
 from truant.documents.graphs import assumption_graphs
 from truant.documents.verdict import settling_sentences, verdict_sentence
@@ -59,7 +60,7 @@ def analysis(asked=60, rows=1000, effect=0.3, seed=1, **options):
         marked[rng.choice(missing, min(asked, len(missing)), replace=False)] = True
     setting = Setting(arms=2, mediators=2, levels=(0, 1), minimize=options.pop("minimize", False))
     counts = Counts.fold(setting, a, m, np.where(seen | marked, y, np.nan), marked)
-    return analyze_counts(counts, setting, Labels.of(["a", "b"], ["low", "high"]), **options)
+    return analyzed(counts, setting, Labels.of(["a", "b"], ["low", "high"]), **options)
 
 
 def test_they_decide_against_all_assumptions():
@@ -124,7 +125,7 @@ def test_an_arm_that_was_not_followed_up():
     block = counts.followed_up.copy()
     block[0] = 0
     some = Counts(counts.table, counts.levels, counts.centre, block)
-    again = analyze_counts(some, found.setting, found.labels)
+    again = analyzed(some, found.setting, found.labels)
     assert "follow-up" in again.verdict.not_tried
     assert not again.verdict.by_follow_up
     assert again.verdict.evidence is None

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.analyses import analyzed
 from truant import registry
-from truant.analysis import Labels, analyze_counts
+from truant.analysis import Labels
 from truant.assumptions import ChiSquare, Estimate
 from truant.assumptions.mcar import Mcar
 from truant.counts import Counts
@@ -185,7 +186,7 @@ def test_arms_that_differ_alone_do_not_contradict_mcar():
     setting = Setting(arms=2, mediators=2, levels=(0.0, 1.0))
     table = np.array([[[50, 50, 100], [50, 50, 100], [0] * 3], [[90, 90, 20], [90, 90, 20], [0] * 3]], float)
     counts, labels = Counts(table, (0.0, 1.0), 0.5), Labels.of("ab", "xy")
-    result = analyze_counts(counts, setting, labels, assume=["mcar"])
+    result = analyzed(counts, setting, labels, assume=["mcar"])
     between, within = [test for test in result.tests if test.assumption == "mcar"]
     assert between.p_value < 1e-10
     assert not between.could_contradict
@@ -303,19 +304,19 @@ def test_warnings():
     table[1] = [[100, 200, 5], [0, 0, 7], [50, 60, 10], [0, 0, 0]]
     counts = Counts(table, (0.0, 1.0), 0.5)
     labels = Labels.of(["old", "new"], ["x", "y", "z"])
-    result = analyze_counts(counts, setting, labels, expected_split=[1, 1])
+    result = analyzed(counts, setting, labels, expected_split=[1, 1])
     assert {"empty-cell", "rarely-observed", "uneven-split", "contradicted"} <= codes(result)
     (empty,) = [warning for warning in result.warnings if warning.code == "empty-cell"]
     assert (empty.arm, empty.value) == ("new", 0.0)
     assert "none of the 7 outcomes of arm 'new' with mediator = y was observed" in empty.message
     assert f"widens the interval by {7 / 432:.1%} of that range" in empty.message
-    refused = analyze_counts(counts, replace(setting, range_known=False), labels, assume=["mar"])
+    refused = analyzed(counts, replace(setting, range_known=False), labels, assume=["mar"])
     (empty,) = [warning for warning in refused.warnings if warning.code == "empty-cell"]
     assert "In arm 'new', none of the 7 outcomes with mediator = y was observed; mar cannot" in empty.message
     uneven = next(warning for warning in result.warnings if warning.code == "uneven-split")
     pulls = counts.pulls
     assert uneven.value == pytest.approx(stats.chisquare(pulls, np.full(2, pulls.sum() / 2)).pvalue)
-    assert "uneven-split" not in codes(analyze_counts(counts, setting, labels, expected_split=pulls))
+    assert "uneven-split" not in codes(analyzed(counts, setting, labels, expected_split=pulls))
 
 
 def test_bad_conditioning_is_warned_of():
@@ -324,7 +325,7 @@ def test_bad_conditioning_is_warned_of():
     table[0] = [[100, 101, 50], [100, 100, 50], [0, 0, 0]]
     table[1] = [[150, 40, 10], [50, 110, 140], [0, 0, 0]]
     counts = Counts(table, (0.0, 1.0), 0.5)
-    result = analyze_counts(counts, setting, Labels.of("ab", "xy"))
+    result = analyzed(counts, setting, Labels.of("ab", "xy"))
     bad = [warning for warning in result.warnings if warning.code == "ill-conditioned"]
     assert [warning.arm for warning in bad] == ["a"]
     assert bad[0].value > 100
@@ -338,7 +339,7 @@ def test_a_flat_likelihood_is_warned_of_in_outcome_units():
     hidden = np.array([[60, 20, 0, 40], [20, 60, 0, 40], [20, 20, 0, 20], [0, 0, 0, 0]], float)
     plain = np.array([[80, 10, 5, 40], [10, 70, 10, 40], [5, 10, 90, 20], [0, 0, 0, 0]], float)
     counts = Counts(np.stack([plain, 100 * hidden]), levels, setting.centre)
-    result = analyze_counts(counts, setting, Labels.of(["old", "new"], "xyz"), assume=["mar", "mnar"])
+    result = analyzed(counts, setting, Labels.of(["old", "new"], "xyz"), assume=["mar", "mnar"])
     (flat,) = [warning for warning in result.warnings if warning.code == "flat-likelihood"]
     assert flat.arm == "new"
     low, high = (float(x.replace(",", "")) for x in re.findall(r"[\d,]*\d", flat.message.split("'new'")[1]))
@@ -349,9 +350,7 @@ def test_a_flat_likelihood_is_warned_of_in_outcome_units():
         f"Under mnar, means of arm 'new' as different as {low:,.0f} and {high:,.0f} fit the data equally well: "
         "use its interval, not its mean."
     )
-    assert "flat-likelihood" not in codes(
-        analyze_counts(counts, setting, Labels.of("ab", "xyz"), assume=["mar"])
-    )
+    assert "flat-likelihood" not in codes(analyzed(counts, setting, Labels.of("ab", "xyz"), assume=["mar"]))
 
 
 def test_unidentified_arms_are_flat():
@@ -360,7 +359,7 @@ def test_unidentified_arms_are_flat():
         [[[50, 10, 30, 30], [10, 40, 30, 40], [0] * 4], [[30, 20, 40, 27], [25, 40, 10, 22], [0] * 4]]
     )
     counts = Counts(table.astype(float), setting.levels, setting.centre)
-    result = analyze_counts(counts, setting, Labels.of("ab", "xy"), assume=["mnar:allow_unidentified=true"])
+    result = analyzed(counts, setting, Labels.of("ab", "xy"), assume=["mnar:allow_unidentified=true"])
     flat = [warning for warning in result.warnings if warning.code == "flat-likelihood"]
     assert [warning.arm for warning in flat] == ["a", "b"]
     assert all(warning.value > 0.05 for warning in flat)

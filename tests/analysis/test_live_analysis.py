@@ -1,13 +1,15 @@
 """The analysis of a running experiment: calibrated by shared replays, in sequences where not, and never an error."""
 
 import math
+from dataclasses import fields
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from truant.analysis import Labels, analyze_counts, live_analysis
-from truant.analysis.live_analysis import analyze_live
+from tests.analyses import OF_ROWS, analyzed
+from truant.analysis import AnalysisOptions, CountedRows, Labels, live_analysis
+from truant.analysis.live_analysis import LivePolicy, analyze_live
 from truant.assumptions.mar import Mar
 from truant.assumptions.mcar import Mcar
 from truant.assumptions.mediator_mar import MediatorMar
@@ -52,8 +54,17 @@ def counts_of(rows, setting, seed=5, missing=0.3, arms=3):
 
 
 def live(counts, setting, policy="mar-ucb", **options):
-    given = {"policy": named(policy), "assumption": "mar", "horizon": 1000} | options
-    return analyze_live(counts, setting, LABELS, **given)
+    return analyzed_live(counts, setting, LABELS, **{"policy": named(policy)} | options)
+
+
+def analyzed_live(counts, setting, labels, **options):
+    """The analysis, with the options of all records by their names."""
+    given = {"policy": named("mar-ucb"), "assumption": "mar", "horizon": 1000} | options
+    policy = {field.name: given.pop(field.name) for field in fields(LivePolicy) if field.name in given}
+    rows = {name: given.pop(name) for name in OF_ROWS & set(given)}
+    asked = {field.name: given.pop(field.name) for field in fields(AnalysisOptions) if field.name in given}
+    counted = CountedRows(counts, setting, labels, **rows)
+    return analyze_live(counted, LivePolicy(**policy), AnalysisOptions(**asked), **given)
 
 
 def widths(found, name):
@@ -157,7 +168,7 @@ def test_a_policy_that_does_not_adapt_leaves_plain_intervals():
     setting = setting_of()
     counts = counts_of(300, setting)
     found = live(counts, setting, "mar-ucb:first_pulls=100", horizon=300)
-    plain = analyze_counts(counts, setting, LABELS)
+    plain = analyzed(counts, setting, LABELS)
     for name in ("mar", "mcar"):
         assert found.collection.intervals[name].method == "replayed"
         assert found.collection.intervals[name].check > 0.9
@@ -210,7 +221,7 @@ def test_other_assumptions_and_follow_ups_have_sequences():
     assert methods["mar"] == methods["mcar"] == methods["naive"] == "replayed"
     others = [name for name, method in methods.items() if method == "confidence-sequence"]
     assert {"follow-up", "mnar", "bounds"} <= set(others)
-    sequences = analyze_counts(counts, setting, LABELS, assume=assume, collected=ByUnknownPolicy())
+    sequences = analyzed(counts, setting, LABELS, assume=assume, collected=ByUnknownPolicy())
     assert widths(found, "mnar") == pytest.approx(widths(sequences, "mnar"))
     assert widths(found, "follow-up") == pytest.approx(widths(sequences, "follow-up"))
     assert any("mar, mcar" in one or "mcar, mar" in one for one in collection_sentences(found.collection))
@@ -223,7 +234,7 @@ def test_an_assumption_of_a_likelihood_is_calibrated_when_asked_for(monkeypatch)
     arms = rng.integers(0, 2, 200)
     counts = Counts.fold(world.setting, arms, *world.pulls(arms, rng))
     given = {"policy": named("mar-ucb"), "assumption": "mnar", "horizon": 500, "assume": ["mar", "mnar"]}
-    found = analyze_live(counts, world.setting, Labels.of("ab", "xy"), **given)
+    found = analyzed_live(counts, world.setting, Labels.of("ab", "xy"), **given)
     methods = {name: one.method for name, one in found.collection.intervals.items()}
     assert methods == {
         "mnar": "replayed",
@@ -263,7 +274,7 @@ def test_what_is_not_replayed_has_sequences_and_the_reason(policy, options, rows
     assert reasons[0].startswith(sentence)
     assert reasons[0].endswith(".")
     if found.assumptions:
-        plain = analyze_counts(counts, setting, LABELS)
+        plain = analyzed(counts, setting, LABELS)
         assert (widths(found, "mar") > 1.2 * widths(plain, "mar")).all()
 
 

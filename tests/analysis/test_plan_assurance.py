@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from truant.analysis import Labels, analyze_counts
+from tests.analyses import analyzed
+from truant.analysis import Labels
 from truant.assumptions.follow_up import FollowUp
 from truant.counts import Counts
 from truant.estimates.ranking import Z_GRID, best_probabilities
@@ -156,7 +157,7 @@ def share_that_gets_clear(counts, plan, failures, success, runs, seed):
             for outcome in rng.normal(own, noise, calls[arm, level]):
                 answered = rng.random() < success
                 table.follow_up(arm, level, float(np.clip(outcome, 0, 30)) if answered else None)
-        found = analyze_counts(
+        found = analyzed(
             table, CLINIC, CLINIC_LABELS, assume=["follow-up"], failed_follow_ups=failures
         ).verdict
         clear += found.by_follow_up

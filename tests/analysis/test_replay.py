@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from truant.analysis import Labels, analyze_counts
+from tests.analyses import analyzed
+from truant.analysis import Labels
 from truant.assumptions import Estimate
 from truant.assumptions.mar import Mar
 from truant.assumptions.mnar import mnar
@@ -55,7 +56,7 @@ def counts(setting):
 
 
 def analysis(counts, setting, collected=None, **options):
-    return analyze_counts(counts, setting, LABELS, assume=["mcar", "mar"], collected=collected, **options)
+    return analyzed(counts, setting, LABELS, assume=["mcar", "mar"], collected=collected, **options)
 
 
 def intervals(found):
@@ -157,9 +158,9 @@ def test_arms_that_were_left_may_be_better_than_they_look(monkeypatch):
     rng = np.random.Generator(np.random.SFC64(2))
     counts = play(named("mcar-ucb"), world, rng, 400, np.array([400])).counts
     labels = Labels.of("abcd", "x")
-    plain = analyze_counts(counts, world.setting, labels, assume="mcar")
+    plain = analyzed(counts, world.setting, labels, assume="mcar")
     by = ByPolicy(named("mcar-ucb"), 400, 400)
-    wide = analyze_counts(counts, world.setting, labels, assume="mcar", collected=by)
+    wide = analyzed(counts, world.setting, labels, assume="mcar", collected=by)
     least = int(np.argmin(counts.pulls))
     old, new = (found.arms[least].estimates["mcar"] for found in (plain, wide))
     assert new.high - old.high > 0.1 * (old.high - old.low)
@@ -238,7 +239,7 @@ def test_a_policy_of_real_outcomes_on_a_log_of_levels_serves_mnar_too():
     arms = rng.integers(0, 2, 300)
     counts = Counts.fold(world.setting, arms, *world.pulls(arms, rng))
     by = ByPolicy(named("mar-ucb"), 1000, 200)  # stopped before its horizon
-    found = analyze_counts(counts, world.setting, Labels.of("ab", "xy"), assume=["mar", "mnar"], collected=by)
+    found = analyzed(counts, world.setting, Labels.of("ab", "xy"), assume=["mar", "mnar"], collected=by)
     assert set(found.collection.intervals) == {"mar", "mnar", "naive", "bounds"}
     assert found.collection.intervals["mnar"].check > 0.85
 

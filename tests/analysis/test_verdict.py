@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.analyses import TABLE, binary, real
-from truant.analysis import Labels, analyze_counts
+from tests.analyses import TABLE, analyzed, binary, real
+from truant.analysis import Labels
 from truant.analysis.verdict import Answer, Evidence, decide
 from truant.counts import Counts
 from truant.documents.analysis import missing_sentence, tipping_sentence
@@ -102,7 +102,7 @@ def made(table, levels=(0.0, 1.0), **options):
         minimize=options.pop("minimize", False),
     )
     labels = Labels.of([f"arm {a}" for a in range(len(table))], range(table.shape[1]))
-    return analyze_counts(Counts(full, levels, setting.centre), setting, labels, **options)
+    return analyzed(Counts(full, levels, setting.centre), setting, labels, **options)
 
 
 def test_without_a_mediator_nobody_is_named_however_sure_the_means_are():
@@ -277,9 +277,9 @@ def test_where_nothing_is_missing_mnar_has_the_plain_interval():
 
 def test_without_observed_outcomes_the_verdict_says_so():
     setting, labels = Setting(arms=2), Labels(("a", "b"), ("all",))
-    nothing = analyze_counts(Counts.fold(setting, [0, 1], [0, 0], [np.nan, np.nan]), setting, labels)
+    nothing = analyzed(Counts.fold(setting, [0, 1], [0, 0], [np.nan, np.nan]), setting, labels)
     assert verdict_sentence(nothing) == "No arm can be named the best: no outcome is observed yet."
-    of_one = analyze_counts(Counts.fold(setting, [0, 0, 1], [0, 0, 0], [1, 0, np.nan]), setting, labels)
+    of_one = analyzed(Counts.fold(setting, [0, 0, 1], [0, 0, 0], [1, 0, np.nan]), setting, labels)
     assert "no assumption can be used on these data: no outcome of 'b' is observed." in verdict_sentence(
         of_one
     )

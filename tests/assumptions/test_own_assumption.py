@@ -5,8 +5,9 @@ import pytest
 
 import truant
 from tests import pessimist
+from tests.analyses import analyzed
 from truant import checks, registry, theory
-from truant.analysis import Labels, analyze_counts
+from truant.analysis import Labels
 from truant.assumptions import ChiSquare
 from truant.assumptions.mar import Mar
 from truant.counts import Counts
@@ -37,7 +38,7 @@ def known(monkeypatch):
 
 @pytest.mark.usefixtures("known")
 def test_it_is_estimated_listed_as_untestable_and_warned_of():
-    result = analyze_counts(COUNTS, SETTING, LABELS)
+    result = analyzed(COUNTS, SETTING, LABELS)
     assert result.assumptions[-1] == "pessimist"
     assert [arm.estimates["pessimist"].mean for arm in result.arms] == pytest.approx([110 / 190, 50 / 260])
     assert ("pessimist", "missing outcomes are never seen") in [
@@ -102,20 +103,20 @@ class Doubtful(Silent):
 
 def test_what_it_does_not_say_has_a_default(known):
     known["silent"] = Silent
-    result = analyze_counts(COUNTS, SETTING, LABELS)
+    result = analyzed(COUNTS, SETTING, LABELS)
     assert result.assumptions[-1] == "silent"
     assert "it states no test of the data" in [item.reason for item in result.untestable]
     with pytest.raises(NotIdentified) as refusal:
         theory.efficient_variance(WORLD, "silent")
     assert str(refusal.value).startswith("silent states no efficient variance; define ")
     # nobody asked for it
-    alone = analyze_counts(COUNTS, SETTING, LABELS, assume=["mcar"])
+    alone = analyzed(COUNTS, SETTING, LABELS, assume=["mcar"])
     assert [item.assumption for item in alone.untestable] == ["mar"]
 
 
 def test_its_tests_are_run_and_corrected_for_the_number_of_arms(known):
     known["doubtful"] = Doubtful
-    result = analyze_counts(COUNTS, SETTING, LABELS)
+    result = analyzed(COUNTS, SETTING, LABELS)
     assert result.assumptions[:3] == ["mcar", "doubtful", "mar"]
     tests = [test for test in result.tests if test.assumption == "doubtful"]
     from scipy.stats import chi2
@@ -127,7 +128,7 @@ def test_its_tests_are_run_and_corrected_for_the_number_of_arms(known):
         ("Is all so?", "", pytest.approx(chi2.sf(5.0, 2))),
     ]
     # one with a place in listings is tested whoever was asked for
-    others = analyze_counts(COUNTS, SETTING, LABELS, assume=["mar"]).tests
+    others = analyzed(COUNTS, SETTING, LABELS, assume=["mar"]).tests
     assert {test.assumption for test in others} == {"mcar", "doubtful"}
 
 
@@ -136,6 +137,6 @@ def test_one_that_cannot_be_built_is_in_the_way_only_of_those_who_asked_for_it(k
         raise InvalidValue("It is broken.")
 
     known["broken"] = broken
-    assert analyze_counts(COUNTS, SETTING, LABELS, assume=["mar"]).assumptions == ["mar"]
+    assert analyzed(COUNTS, SETTING, LABELS, assume=["mar"]).assumptions == ["mar"]
     with pytest.raises(InvalidValue, match=r"It is broken\."):
-        analyze_counts(COUNTS, SETTING, LABELS)
+        analyzed(COUNTS, SETTING, LABELS)

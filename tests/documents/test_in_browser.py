@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.analyses import analyzed
 from tests.browser import faults, looked_at, needs_axe, needs_browser
 from tests.documents.pages import save_page
 from truant import Counts, Setting
-from truant.analysis import Labels, analyze_counts
+from truant.analysis import Labels
 from truant.analysis.verdict import KINDS
 
 # per arm: rows (opened no, yes, missing), columns (converted 0, 1, missing)
@@ -31,7 +32,7 @@ def trial(table, minimize=False, **options):
     setting = Setting(arms=len(table), mediators=len(levels), levels=(0, 1), minimize=minimize)
     labels = Labels.of(["old", "new"][: len(table)], levels, "converted", "opened")
     options = {"assume": ["mcar", "mar", "mnar"], "control": "old"} | options
-    return analyze_counts(Counts(table, setting.levels, setting.centre), setting, labels, **options)
+    return analyzed(Counts(table, setting.levels, setting.centre), setting, labels, **options)
 
 
 def mails(arms=50, n=6000, **options):
@@ -47,7 +48,7 @@ def mails(arms=50, n=6000, **options):
         "revenue per user",
         "visits",
     )
-    return analyze_counts(Counts.fold(setting, a, m, y), setting, labels, **options)
+    return analyzed(Counts.fold(setting, a, m, y), setting, labels, **options)
 
 
 @pytest.fixture(scope="module")

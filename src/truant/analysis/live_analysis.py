@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from truant.analysis.analysis import Analysis, analyze_counts
+from truant.analysis.analysis import Analysis
+from truant.analysis.making import AnalysisOptions, CountedRows, analyze_counts
 from truant.assumptions.by_likelihood import ByLikelihood
 from truant.assumptions.mcar import MCAR, Mcar
 from truant.collection.by_policy import NAIVE, ByPolicy, Calibrated
@@ -25,8 +26,7 @@ from truant.collection.replay import Neighbourhood, Target
 from truant.collection.shared_replays import calibrate_and_check
 from truant.counts import Counts
 from truant.errors import InvalidValue, NotIdentified
-from truant.estimates.beliefs import Belief, Caution, Labels
-from truant.evidence.course import OverTime
+from truant.estimates.beliefs import Belief
 from truant.policies import Policy
 from truant.setting import FloatArray, Setting, whole_number
 
@@ -36,24 +36,22 @@ MOST_ARMS = 20
 SEQUENCES = "so that all intervals are confidence sequences"
 
 
+@dataclass(frozen=True)
+class LivePolicy:
+    """What chooses the arms of an experiment."""
+
+    policy: Policy
+    assumption: str  # the one that the experiment makes
+    horizon: int  # that the policy is told
+    delay: int = 0  # decisions after which an outcome enters the counts
+    why_not: str | None = None  # a sentence: why it cannot be replayed, for reasons that counts do not show
+
+
 def analyze_live(
-    counts: Counts,
-    setting: Setting,
-    labels: Labels,
-    *,
-    policy: Policy,
-    assumption: str,
-    horizon: int,
-    delay: int = 0,
-    level: float = 0.95,
-    tolerance: float | None = None,
-    control: str | None = None,
+    rows: CountedRows,
+    live: LivePolicy,
+    options: AnalysisOptions | None = None,
     calibrate: bool | None = None,
-    why_not: str | None = None,
-    assume: str | Sequence[str] = (),
-    found_before: Sequence[Caution] = (),
-    failed_follow_ups: str | None = None,
-    over_time: OverTime | None = None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Analysis:
     """What the settled counts of an experiment tell; never an error because they are few.
@@ -63,43 +61,36 @@ def analyze_live(
 
     Parameters
     ----------
-    counts, setting, labels : the settled counts, what they are about, and names.
-    policy, horizon, delay : what chose the arms, the horizon that it is told, and the number of decisions after which
-        an outcome enters the counts.
-    assumption : the one that the experiment makes.
-    level, tolerance, control, assume, found_before, failed_follow_ups, over_time : as of `analyze_counts`.
+    rows : the settled counts, what they are about, and names.
+    live : what chose the arms; a reason why it cannot be replayed stands in `collection`.
+    options : what is asked of the counts.
     calibrate : replay the policy always (True), never (False), or where that takes a second or two (None).
-    why_not : a sentence that says why the policy cannot be replayed, for reasons that counts do not show, such as an
-        arm that was added; it stands in `collection`.
     progress : called with the share of the replays that is done.
     """
-    whole_number("horizon", horizon, at_least=1)
-    whole_number("delay", delay, at_least=0)
-    options: dict[str, Any] = {
-        "assume": assume,
-        "level": level,
-        "tolerance": tolerance,
-        "control": control,
-        "found_before": found_before,
-        "failed_follow_ups": failed_follow_ups,
-        "over_time": over_time,
-    }
-    rows = int(counts.pulls.sum())
-    replays = _replays(rows * setting.arms)
-    known = ByLivePolicy(policy, horizon, replays or REPLAYS[-1][1], level, progress, delay, own=assumption)
-    reason = why_not
+    horizon = whole_number("horizon", live.horizon, at_least=1)
+    delay = whole_number("delay", live.delay, at_least=0)
+    counts, setting, options = rows.counts, rows.setting, options or AnalysisOptions()
+    replays = _replays(int(counts.pulls.sum()) * setting.arms)
+    known = ByLivePolicy(
+        live.policy,
+        horizon,
+        replays or REPLAYS[-1][1],
+        options.level,
+        progress,
+        delay,
+        own=live.assumption,
+    )
+    reason = live.why_not
     if reason is None and calibrate is not False:
-        reason = known.why_not(counts, setting) or (
-            _too_slow(known, replays, setting.arms) if calibrate is None else None
-        )
+        reason = known.why_not(counts, setting)
+        if reason is None and calibrate is None:
+            reason = _too_slow(known, replays, setting.arms)
         if reason is None:
             try:
-                return analyze_counts(counts, setting, labels, collected=known, **options)
+                return analyze_counts(replace(rows, collected=known), options)
             except _NotReplayed as failed:
                 reason = str(failed)
-    return analyze_counts(
-        counts, setting, labels, collected=InSequence(policy.name, horizon, reason), **options
-    )
+    return analyze_counts(replace(rows, collected=InSequence(live.policy.name, horizon, reason)), options)
 
 
 class _NotReplayed(Exception):

@@ -23,6 +23,7 @@ KINDS: tuple[Kind, ...] = (
     "one-arm",
 )
 LEANS = 0.75  # probability from which an assumption is said to name an arm, beside another that is clear
+FEW_OUTCOMES = 10  # observed, of a leader or a runner-up, below which no winner is clear
 LITTLE = 0.01  # share of missing outcomes up to which a mediator is not asked for
 
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from truant.analysis import Analysis
-from truant.analysis.analysis import Arm, Interval
-from truant.analysis.analysis_by import AnalysisBy
+from truant.analysis.analysis import AnalysisBy, Arm, Interval
 from truant.collection.intervals import FIXED, REPLAYED, SEQUENCE, WEIGHTED, Collection
 from truant.documents.analysis_charts import course_charts, estimates_chart, missing_chart, tipping_chart
 from truant.documents.blocks import (

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from truant.analysis.analysis import FEW_OUTCOMES, Analysis
-from truant.analysis.verdict import LITTLE, Answer, Kind
+from truant.analysis import Analysis
+from truant.analysis.verdict import FEW_OUTCOMES, LITTLE, Answer, Kind
 from truant.documents.blocks import Tone
 from truant.documents.cautions import cut_advice
 from truant.documents.words import UNKNOWN, Figures, arms_text, chance, listed, percent, rounded

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truant import registry
-from truant.analysis import Analysis, Labels
+from truant.analysis import Analysis, AnalysisOptions, CountedRows, Labels
 from truant.errors import NotIdentified
 from truant.evidence.live_tests import LateTest, late_tests, share_test
 from truant.live import counting
@@ -126,7 +126,7 @@ def _analysis(
     read: _Read, counts: Counts, now: int, calibrate: bool | None, progress: Callable[[float], None]
 ) -> Analysis:
     """The analysis of the arms that have an outcome; of all of them, which says what is missing, if none has."""
-    from truant.analysis.live_analysis import analyze_live
+    from truant.analysis.live_analysis import LivePolicy, analyze_live
     from truant.policies import named
 
     configuration = read.configuration
@@ -139,26 +139,26 @@ def _analysis(
     why_not = read.disturbed
     if len(arms) < len(configuration.arms):
         why_not = "not every arm has an outcome yet"
-    return analyze_live(
+    levels = configuration.mediator_levels
+    rows = CountedRows(
         counts.of_arms(seen),
         replace(configuration.setting(), arms=len(arms)),
-        Labels.of(
-            arms,
-            configuration.mediator_levels or ("all",),
-            mediator_column="mediator" if configuration.mediator_levels else "",
-        ),
-        policy=named(configuration.policy),
-        assumption=configuration.assume,
-        horizon=max(configuration.horizon, decided),
-        delay=min(round(decided * waited / passed), decided),
+        Labels.of(arms, levels or ("all",), mediator_column="mediator" if levels else ""),
+        over_time=course_by_day(read.cells, configuration),
+    )
+    live = LivePolicy(
+        named(configuration.policy),
+        configuration.assume,
+        max(configuration.horizon, decided),
+        min(round(decided * waited / passed), decided),
+        None if why_not is None else f"The policy cannot be replayed, since {why_not}.",
+    )
+    options = AnalysisOptions(
         level=configuration.level,
         tolerance=configuration.tolerance,
         control=configuration.control if configuration.control in arms else None,
-        calibrate=calibrate,
-        why_not=None if why_not is None else f"The policy cannot be replayed, since {why_not}.",
-        over_time=course_by_day(read.cells, configuration),
-        progress=progress,
     )
+    return analyze_live(rows, live, options, calibrate, progress)
 
 
 def _status(

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from truant.analysis import Analysis, Labels, analyze_counts
-from truant.analysis.analysis import assumption_names, check_options
-from truant.analysis.analysis_by import AnalysisBy, LeftOut
+from truant.analysis import Analysis, AnalysisOptions, CountedRows, Labels, analyze_counts
+from truant.analysis.analysis import AnalysisBy, LeftOut
 from truant.collection.by_policy import FEWEST_REPLAYS, REPLAYS, ByPolicy
 from truant.collection.intervals import ByUnknownPolicy, Collected
 from truant.collection.weighted import ByProbability, parsed_mix
@@ -158,25 +157,31 @@ class Asked:
         sizes = log.setting.arms, log.setting.mediators, len(log.setting.levels or ())
         slow = False if self.stated.policy is not None else self.progress
         with progress_bar("replaying", wanted) as show, Pace(*sizes, slow) as pace:
-            found = analyze_counts(
+            rows = CountedRows(
                 log.counts,
                 log.setting,
                 Labels.of(log.arms, log.mediators, self.columns["outcome"], log.mediator_column),
-                assume=assumption_names(self.question.assume),
-                level=self.question.level,
-                tolerance=self.question.tolerance,
-                control=self.control,
-                expected_split=self.expected_split,
-                found_before=log.warnings,
-                clusters=log.clusters,
-                over_time=log.over_time,
-                uncut=log.uncut,
-                collected=self.stated.collection_of(log, self.question.level, show),
-                value=self.stated.value,
-                failed_follow_ups=self.question.failed_follow_ups,
-                on_fit=lambda assumption, seconds: pace(assumption, seconds),
+                log.warnings,
+                log.clusters,
+                log.over_time,
+                log.uncut,
+                self.stated.collection_of(log, self.question.level, show),
             )
+            found = analyze_counts(rows, self.options, lambda assumption, seconds: pace(assumption, seconds))
         return replace(found, provenance=self.provenance(log))
+
+    @property
+    def options(self) -> AnalysisOptions:
+        """What is asked of the counts."""
+        return AnalysisOptions(
+            assume=self.question.assume,
+            level=self.question.level,
+            tolerance=self.question.tolerance,
+            control=self.control,
+            expected_split=self.expected_split,
+            value=self.stated.value,
+            failed_follow_ups=self.question.failed_follow_ups,
+        )
 
     def provenance(self, log: Log) -> Provenance:
         """Where the counts of a log came from."""
@@ -196,9 +201,7 @@ class Asked:
 
     def analyzed_by(self, log: Log, by: str) -> AnalysisBy:
         """The analysis of each group; one that cannot be analysed is listed with the reason."""
-        check_options(
-            Labels.of(log.arms, log.mediators), self.question.level, self.control, self.expected_split
-        )
+        self.options.checked(Labels.of(log.arms, log.mediators))
         groups, left_out = {}, []
         for group in log.groups:
             reason = group.reason

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from truant.analysis import Analysis
-from truant.analysis.analysis_by import AnalysisBy
+from truant.analysis.analysis import AnalysisBy
 from truant.errors import require
 from truant.follow_up.result import Plan
 from truant.logs.question import PlanQuestion, Question

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from truant.analysis import Analysis
-from truant.analysis.analysis_by import AnalysisBy
+from truant.analysis.analysis import AnalysisBy
 from truant.follow_up.result import Plan
 from truant.policies import Policy
 

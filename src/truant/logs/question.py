@@ -69,7 +69,7 @@ def _cut(name: str, value: object) -> None:
 
 
 def _assume(name: str, value: object) -> None:
-    from truant.analysis.analysis import assumption_names
+    from truant.analysis.making import assumption_names
 
     assumption_names(value)
 

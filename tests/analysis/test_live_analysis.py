@@ -19,7 +19,7 @@ from truant.collection.calibration import LOOKED_AT, PlugIns, curve_of, looked_a
 from truant.collection.intervals import ByUnknownPolicy
 from truant.collection.shared_replays import Shared, calibrate_and_check, held_by_others
 from truant.counts import Counts
-from truant.documents.analysis import collection_sentences
+from truant.documents.analysis_words import collection_sentences
 from truant.errors import InvalidValue, UnknownName
 from truant.policies import named
 from truant.setting import Setting

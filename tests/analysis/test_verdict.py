@@ -9,7 +9,7 @@ from tests.analyses import TABLE, analyzed, binary, real
 from truant.analysis import Labels
 from truant.analysis.verdict import Answer, Evidence, decide
 from truant.counts import Counts
-from truant.documents.analysis import missing_sentence, tipping_sentence
+from truant.documents.analysis_words import missing_sentence, tipping_sentence
 from truant.documents.verdict import answer_sentences, settling_sentences, verdict_sentence
 from truant.documents.words import Figures
 from truant.estimates.differences import Bounds, best_by_bounds

@@ -8,7 +8,7 @@ import pytest
 
 import truant
 from tests.analyses import TABLE, binary, real
-from truant.documents.analysis import missing_sentence, tipping_sentence
+from truant.documents.analysis_words import missing_sentence, tipping_sentence
 from truant.documents.cautions import cut_advice
 from truant.documents.verdict import settling_sentences
 from truant.documents.words import Figures, leading_arms, percent

@@ -12,7 +12,8 @@ from tests.analyses import HOSTILE, TABLE, binary, real
 from tests.browser import faults, needs_axe
 from tests.documents.pages import analysis_html, analysis_page, charts_of, save_page
 from tests.documents.test_in_browser import mails
-from truant.documents.analysis import CHANCES_NOTE, analysis_document, tipping_sentence
+from truant.documents.analysis import CHANCES_NOTE, analysis_document
+from truant.documents.analysis_words import tipping_sentence
 from truant.documents.verdict import verdict_sentence
 from truant.documents.words import Figures, chance, p_value, percent
 from truant.errors import InvalidValue

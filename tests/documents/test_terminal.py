@@ -10,7 +10,8 @@ from rich.console import Console
 
 from tests.analyses import HOSTILE, binary, real
 from truant.analysis.verdict import KINDS
-from truant.documents.analysis import analysis_document, tipping_sentence
+from truant.documents.analysis import analysis_document
+from truant.documents.analysis_words import tipping_sentence
 from truant.documents.terminal import Printed
 from truant.documents.verdict import verdict_sentence
 from truant.documents.words import Figures

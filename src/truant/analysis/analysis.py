@@ -77,7 +77,7 @@ class Analysis(Shown):
         "document": "truant.documents.analysis:analysis_document",
         "sentence": "truant.documents.verdict:verdict_sentence",
         "to_settle": "truant.documents.verdict:settling_sentences",
-        "about": "truant.documents.analysis:about_sentences",
+        "about": "truant.documents.analysis_words:about_sentences",
     }
 
     verdict: Verdict
@@ -248,8 +248,8 @@ class AnalysisBy(Shown):
 
     _views: ClassVar = {
         "document": "truant.documents.analysis:by_document",
-        "about": "truant.documents.analysis:about_sentences",
-        "chances": "truant.documents.analysis:chances_sentence",
+        "about": "truant.documents.analysis_words:about_sentences",
+        "chances": "truant.documents.analysis_words:chances_sentence",
     }
 
     by: str

@@ -8,13 +8,8 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from truant.documents.analysis import (
-    analysis_blocks,
-    better_of,
-    collection_sentences,
-    methods_section,
-    verdict_block,
-)
+from truant.documents.analysis import analysis_blocks, methods_section, verdict_block
+from truant.documents.analysis_words import better_of, collection_sentences
 from truant.documents.blocks import (
     Block,
     Bullets,

@@ -30,7 +30,9 @@ class Caution:
     code: str  # one for all of its kind
     arm: str = ""  # that it is about; empty: about all arms
     value: float | None = None  # the number that it rests on
-    facts: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False)  # what its sentence says, by name
+    facts: Mapping[str, Any] = field(
+        default_factory=dict, repr=False, hash=False
+    )  # what its sentence says, by name
     arms: tuple[str, ...] = field(default=(), repr=False)  # that may be no arms of their own
 
     @property

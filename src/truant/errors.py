@@ -19,7 +19,7 @@ from typing import Any, Self, TypedDict
 
 HORIZON = 10_000  # rounds of a simulation, or decisions that an experiment is planned for
 RUNS = 20  # of a simulation
-LEVEL = 0.95  # of intervals, and the least probability of a clear winner
+LEVEL = 0.95  # of intervals, and the probability of being the best from which a winner is clear
 
 
 # controls (ESC, BEL, line breaks), marks that are not seen or turn the direction of writing, halves of characters

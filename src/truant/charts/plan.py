@@ -1,4 +1,4 @@
-"""The chart of a plan of follow-ups: probability of a clear winner, along the number of follow-ups."""
+"""The chart of a plan of follow-ups: a probability along the number of follow-ups."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from truant.charts.style import (
 def plan_chart(
     curve: Any,
     *,
+    label: str,
     chance: float,
     marks: Mapping[str, int] | None = None,
     width: Width = 560,
@@ -36,6 +37,7 @@ def plan_chart(
     Parameters
     ----------
     curve : table of any library with columns scenario, follow_ups and probability.
+    label : what the probability is of.
     chance : requested probability, drawn as a horizontal line.
     marks : numbers of follow-ups to mark, by what they are called.
     width, height : of the plot in pixels; the width may be "container".
@@ -51,7 +53,7 @@ def plan_chart(
     data = chart_data({**given, "follow_ups": numbers, "probability": shares, "text": text})
     x = alt.X("follow_ups:Q", title="follow-ups", scale=x_scale)
     x = x.axis(styled_axis(grid=False, values=_ticks(low, high), labelExpr="format(datum.value, ',')"))
-    y = alt.Y("probability:Q", title="probability of a clear winner", scale=y_scale)
+    y = alt.Y("probability:Q", title=label, scale=y_scale)
     y = y.axis(styled_axis(labelExpr=PERCENT, tickCount=5, domain=False, ticks=False))
     lines = _lines(alt.Chart(data).encode(x=x, y=y), in_order(given["scenario"]))
     layers = [_goal(chance, y_scale), *_marked(marks or {}, x_scale, low, high), *lines]

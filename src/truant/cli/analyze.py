@@ -13,7 +13,7 @@ from truant.logs.question_file import QUESTIONS
 
 
 def _to_check(result: Any) -> str:
-    """The assumptions that a clear winner rests on and the data cannot test; empty if there is none."""
+    """The assumptions that a clear verdict rests on and the data cannot test; empty if there is none."""
     from truant.analysis.verdict import LITTLE
     from truant.documents.words import listed
 

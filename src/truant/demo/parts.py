@@ -135,7 +135,7 @@ class TableResult:
 
 
 def named_by(analysis: Analysis) -> str | None:
-    """The mail that an analysis calls the clear winner; None if it calls none."""
+    """The mail that the verdict of an analysis is clear about; None if it is not."""
     return analysis.verdict.arm if analysis.verdict.kind == "clear" else None
 
 

@@ -85,7 +85,13 @@ def plan_chart(plan: Plan, width: Width = "container") -> alt.LayerChart:
     ]
     marks = {"needed": plan.needed, "budget": plan.options.budget}
     known = {name: number for name, number in marks.items() if number or (name == "budget" and number == 0)}
-    return plan_chart(pa.Table.from_pylist(rows), chance=plan.options.chance, marks=known, width=width)
+    return plan_chart(
+        pa.Table.from_pylist(rows),
+        label="probability of a clear winner",
+        chance=plan.options.chance,
+        marks=known,
+        width=width,
+    )
 
 
 def _chart(plan: Plan) -> list[Chart]:

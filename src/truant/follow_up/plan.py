@@ -1,4 +1,4 @@
-"""How many missing outcomes to follow up so that the best arm becomes the clear winner, and from where.
+"""How many missing outcomes to follow up until the best arm is clear, and from where.
 
 The follow-up estimate is right whatever the reason for missingness. How likely it names a clear leader is not known
 before the first call: it is computed in two scenarios, and a plan must reach the chance in both.

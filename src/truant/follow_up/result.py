@@ -38,7 +38,7 @@ class PlanOptions:
     Parameters
     ----------
     level : probability of being the best from which on the leader is clear.
-    chance : probability with which it must become the clear winner.
+    chance : probability with which the best arm must become clear.
     differ : standard deviation of the difference between missing and observed outcomes of an arm, as a share of that of
         an outcome; in the second scenario.
     success : share of follow-ups that are answered.
@@ -87,7 +87,7 @@ class PlannedCell:
 
 @dataclass(frozen=True)
 class PlanPoint:
-    """A number of follow-ups, and the probability that the best arm becomes the clear winner, by scenario."""
+    """A number of follow-ups, and the probability that the best arm becomes clear, by scenario."""
 
     follow_ups: int
     chances: Mapping[str, float]
@@ -128,7 +128,7 @@ class MissingRows:
 
 @dataclass(frozen=True, eq=False)
 class Plan(Shown):
-    """How many missing outcomes to follow up, which rows, and the probability of a clear winner.
+    """How many missing outcomes to follow up, which rows, and the probability that the best arm becomes clear.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class Plan(Shown):
 
     @property
     def chances(self) -> dict[str, float]:
-        """The probability that the best arm becomes the clear winner, by scenario."""
+        """The probability that the best arm becomes clear, by scenario."""
         return dict(self.point.chances)
 
     @property
@@ -312,7 +312,7 @@ class Plan(Shown):
         return save_table(self.rows(), path, "plan-rows", self.provenance.inputs)
 
     def chart(self) -> alt.LayerChart:
-        """The probability that the best arm becomes the clear winner, along the number of follow-ups."""
+        """The probability that the best arm becomes clear, along the number of follow-ups."""
         chart: alt.LayerChart = self._view("chart", self, width=560)
         return chart
 

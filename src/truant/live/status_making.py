@@ -117,7 +117,7 @@ def status_of(
 
 
 def _judged(read: _Read, analysis: Analysis) -> Analysis:
-    """The analysis; without a clear winner where arms are compared on different days."""
+    """The analysis; without a winner that is clear where arms are compared on different days."""
     drift = find_drift(read.cells, read.configuration)
     return without_clear_winner(analysis, drift) if drift.matters else analysis
 

@@ -45,7 +45,7 @@ def analyze(
 
 @keywords(PlanQuestion)
 def plan(data: Any, *, question: QuestionFile | None = None, **asked: Any) -> Plan:
-    """Compute how many missing outcomes to follow up for a clear winner, and draw the rows at random.
+    """Compute how many missing outcomes to follow up until the best arm is clear, and draw the rows at random.
 
     Parameters
     ----------

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 WAYS = ("fixed", "adaptive")
 COLUMN = "COLUMN"
 MARKS = "-99,?"
+LEVEL_HELP = "Level of the intervals; a clear winner is the best arm with at least this probability."
 
 
 # Checks: each takes the name of a field and its value, or raises InvalidValue.
@@ -163,7 +164,7 @@ class Question(_OfTable):
     )
     level: float = ask(
         LEVEL,
-        help="Level of the intervals; a clear winner is the best arm with at least this probability.",
+        help=LEVEL_HELP,
         python="of confidence intervals, and the probability of being best from which a winner is clear.",
         kind="number",
     )

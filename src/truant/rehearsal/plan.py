@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truant.durations import DAY, UNITS, duration, duration_text
 from truant.errors import LEVEL, InvalidValue, quoted
+from truant.logs.question import LEVEL_HELP
 from truant.questions import ask
 
 if TYPE_CHECKING:
@@ -107,10 +108,7 @@ class RehearsalQuestion:
         flags=("--no-null",),
     )
     seed: int = ask(0, help="Seed of the random numbers; the same seed gives the same result.")
-    level: float = ask(
-        LEVEL,
-        help="Level of the intervals; a clear winner is the best arm with at least this probability.",
-    )
+    level: float = ask(LEVEL, help=LEVEL_HELP)
     minimize: bool = ask(
         False,
         help="Lower outcomes are better, as for costs, churn or deaths.",

@@ -9,7 +9,7 @@ import numpy as np
 from research.cores import each
 from research.validation.instances import world_named
 from research.validation.plans import plan_named
-from truant.assumptions.follow_up import FAILURES, FollowUp
+from truant.assumptions.follow_up import FAILURES, FollowedUp
 from truant.collection.by_policy import run_intervals
 from truant.counts import Counts
 from truant.errors import NotIdentified
@@ -50,12 +50,12 @@ def _fixed(item: tuple[str, int, int, float, int]) -> list[list[Any]]:
 
 
 def _arm(world: World, counts: Counts, arm: int, said: tuple[str, ...]) -> list[Any]:
-    codes = {concern.code for concern in FollowUp().concerns(counts, arm, world.setting)}
-    held = [_holds(FollowUp(one), counts, arm, world.setting, float(world.means[arm])) for one in said]  # type: ignore[arg-type]
+    codes = {concern.code for concern in FollowedUp().concerns(counts, arm, world.setting)}
+    held = [_holds(FollowedUp(one), counts, arm, world.setting, float(world.means[arm])) for one in said]  # type: ignore[arg-type]
     return [bool(codes & WARNINGS), *held]
 
 
-def _holds(assumption: FollowUp, counts: Counts, arm: int, setting: Setting, truth: float) -> bool | None:
+def _holds(assumption: FollowedUp, counts: Counts, arm: int, setting: Setting, truth: float) -> bool | None:
     """None if there is no interval."""
     try:
         estimate = assumption.estimate(counts, arm, setting)
@@ -106,7 +106,7 @@ def _chosen(item: tuple[str, str, int, float, int, int]) -> dict[str, list[Any]]
 def _chosen_arm(counts: Counts, arm: int, setting: Setting, truth: float, ends: Any) -> list[Any] | None:
     """Plain and calibrated: whether each holds (None: no interval); ratio of widths; answers. None if refused."""
     try:
-        estimate = FollowUp().estimate(counts, arm, setting)
+        estimate = FollowedUp().estimate(counts, arm, setting)
     except NotIdentified:
         return None
     if not estimate.has_interval:

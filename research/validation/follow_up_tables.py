@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from truant.assumptions.follow_up import FollowUp
+from truant.assumptions.follow_up import FollowedUp
 from truant.counts import Counts
 from truant.errors import TruantError
 from truant.estimates.beliefs import Labels
@@ -102,7 +102,7 @@ def follow(table: Table, plan: Plan, seed: int) -> tuple[bool, bool]:
         )
         asked[rng.choice(rows, cell.follow_ups, replace=False)] = True
     counts = table.counts(asked)
-    estimates = [FollowUp().estimate(counts, arm, table.setting) for arm in range(table.setting.arms)]
+    estimates = [FollowedUp().estimate(counts, arm, table.setting) for arm in range(table.setting.arms)]
     chances = best_probabilities(estimates)[0]
     leader = int(np.argmax([estimate.mean for estimate in estimates]))
     clear = bool(chances[leader] >= plan.options.level)

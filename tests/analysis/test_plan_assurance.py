@@ -5,7 +5,7 @@ import pytest
 
 from tests.analyses import analyzed
 from truant.analysis import Labels
-from truant.assumptions.follow_up import FollowUp
+from truant.assumptions.follow_up import FollowedUp
 from truant.counts import Counts
 from truant.estimates.ranking import Z_GRID, best_probabilities
 from truant.follow_up.assurance import Draws, missing_means, simulated_moments
@@ -44,13 +44,13 @@ def followed(setting, seed, rng):
 @pytest.mark.parametrize("setting", [REAL, BINARY], ids=["real", "0/1"])
 def test_moments_and_probabilities_are_those_of_the_analysis(setting):
     counts, *_ = followed(setting, 1, np.random.default_rng(2))
-    estimates = [FollowUp().estimate(counts, arm, setting) for arm in range(2)]
+    estimates = [FollowedUp().estimate(counts, arm, setting) for arm in range(2)]
     cells = plan_cells(counts, setting)
     draws = Draws.of(cells)
     moments = simulated_moments(cells, draws, missing_means(cells, draws, 0.0), np.zeros((2, 3)))
     np.testing.assert_allclose(moments.mean[0] + counts.centre, [one.mean for one in estimates], rtol=1e-9)
     for arm in range(2):
-        own = FollowUp()._cells(counts, arm, setting)
+        own = FollowedUp()._cells(counts, arm, setting)
         expected = own.moments(own.pulls / own.pulls.sum())
         assert moments.variance[0, arm] == pytest.approx(expected.variance, rel=1e-9)
         if setting is REAL:  # with two levels it has no part
@@ -89,7 +89,7 @@ def test_the_spread_of_the_estimate_is_that_of_analyses_with_drawn_answers():
                 noise = np.sqrt(cells.variances[arm, level])
                 for outcome in rng.normal(own, noise, ASKED[arm, level]):
                     drawn.follow_up(arm, level, outcome)
-        estimates[run] = [FollowUp().estimate(drawn, arm, REAL).mean for arm in range(2)]
+        estimates[run] = [FollowedUp().estimate(drawn, arm, REAL).mean for arm in range(2)]
     draws = Draws.of(cells)
     exact = np.broadcast_to(cells.seen_means, draws.means.shape)
     simulated = simulated_moments(cells, draws, exact, ASKED.astype(float)).mean
@@ -117,7 +117,7 @@ def test_failed_follow_ups_widen_the_curves_as_in_the_analysis(setting):
     draws = Draws.of(cells)
     none = np.zeros((2, 3), np.int64)
     moments = simulated_moments(cells, draws, missing_means(cells, draws, 0.0), none[None] * 1.0, none)
-    estimates = [FollowUp().estimate(counts, arm, setting) for arm in range(2)]
+    estimates = [FollowedUp().estimate(counts, arm, setting) for arm in range(2)]
     drawn = curves(moments, cells)[0] + counts.centre
     for arm in range(2):
         for value, z in zip(drawn[arm], Z_GRID, strict=True):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import truant
-from truant.assumptions.follow_up import THIN, FollowUp
+from truant.assumptions.follow_up import THIN, FollowedUp
 from truant.assumptions.mar import Mar
 from truant.assumptions.mcar import Mcar
 from truant.counts import Counts
@@ -49,7 +49,7 @@ def by_hand(m, y, marked):
 
 def test_the_estimate_is_that_of_hansen_and_hurwitz_level_by_level():
     m, y, marked = drawn(np.random.default_rng(0), n=40_000)
-    estimate = FollowUp().estimate(counted(m, y, marked), 0, SETTING)
+    estimate = FollowedUp().estimate(counted(m, y, marked), 0, SETTING)
     mean, variance = by_hand(m, y, marked)
     assert estimate.mean == pytest.approx(mean, rel=1e-12)
     assert estimate.standard_error == pytest.approx(variance**0.5, rel=2e-3)  # a cell borrows one outcome
@@ -58,7 +58,7 @@ def test_the_estimate_is_that_of_hansen_and_hurwitz_level_by_level():
 def test_with_every_missing_outcome_followed_up_it_is_the_plain_mean():
     m, y, marked = drawn(np.random.default_rng(1), n=5_000, followed=1.0)
     everything = Counts.fold(SETTING, np.zeros(len(m), int), m, y)
-    estimate = FollowUp().estimate(counted(m, y, marked), 0, SETTING)
+    estimate = FollowedUp().estimate(counted(m, y, marked), 0, SETTING)
     plain = Mcar().estimate(everything, 0, SETTING)
     assert estimate.mean == pytest.approx(plain.mean, rel=1e-12)
     assert estimate.standard_error == pytest.approx(plain.standard_error, rel=0.01)
@@ -73,20 +73,20 @@ def test_levels_with_few_answers_borrow_by_the_difference_estimator():
     r1 = np.array([y[(m == level) & ~missing].mean() for level in range(2)])
     difference = (y - r1[m])[marked].mean()
     wanted = (y[~missing].sum() + (r1[m] + difference)[missing].sum()) / len(y)
-    assert FollowUp().estimate(counted(m, y, marked), 0, SETTING).mean == pytest.approx(wanted, rel=1e-12)
+    assert FollowedUp().estimate(counted(m, y, marked), 0, SETTING).mean == pytest.approx(wanted, rel=1e-12)
 
 
 def test_an_arm_without_missing_outcomes_needs_no_follow_up():
     counts = Counts.fold(SETTING, [0] * 4, [0, 0, 1, 1], [1.0, 2.0, 3.0, 5.0])
     counts.followed_up = np.zeros_like(counts.table)
-    assert FollowUp().estimate(counts, 0, SETTING).mean == pytest.approx(2.75)
+    assert FollowedUp().estimate(counts, 0, SETTING).mean == pytest.approx(2.75)
 
 
 def test_failures_are_worst_case_unless_they_are_stated_to_be_ignorable():
     m, y, marked = drawn(np.random.default_rng(3), n=400_000, success=0.8)
     counts = counted(m, y, marked)
-    ignored = FollowUp("ignorable").estimate(counts, 0, SETTING)
-    worst = FollowUp().estimate(counts, 0, SETTING)
+    ignored = FollowedUp("ignorable").estimate(counts, 0, SETTING)
+    worst = FollowedUp().estimate(counts, 0, SETTING)
     failed = 0.0  # share of all pulls that failures stand for
     missing = np.isnan(y) | marked
     for level in range(2):
@@ -101,11 +101,11 @@ def test_failures_are_worst_case_unless_they_are_stated_to_be_ignorable():
     assert sampling < 0.05 * width
     unknown_range = Setting(arms=1, mediators=2, low=0, high=10, range_known=False)
     with pytest.raises(NotIdentified, match="brought no outcome; give the range"):
-        FollowUp().estimate(counts, 0, unknown_range)
-    codes = [concern.code for concern in FollowUp().concerns(counts, 0, SETTING)]
+        FollowedUp().estimate(counts, 0, unknown_range)
+    codes = [concern.code for concern in FollowedUp().concerns(counts, 0, SETTING)]
     assert codes == ["failed-follow-ups"]
     with pytest.raises(UnknownName, match="worst-case"):
-        FollowUp("worst")  # type: ignore[arg-type]
+        FollowedUp("worst")  # type: ignore[arg-type]
 
 
 def test_an_arm_of_which_nothing_was_followed_up_is_refused():
@@ -113,10 +113,10 @@ def test_an_arm_of_which_nothing_was_followed_up_is_refused():
     counts = counted(m, np.where(marked, np.nan, y), np.zeros(len(m), bool))
     counts.followed_up = np.zeros_like(counts.table)
     with pytest.raises(NotIdentified, match="missing outcomes of arm 0 was followed up"):
-        FollowUp().estimate(counts, 0, SETTING)
+        FollowedUp().estimate(counts, 0, SETTING)
     failed = counted(m, np.where(marked, np.nan, y), marked)
     with pytest.raises(NotIdentified, match="was obtained by follow-up"):
-        FollowUp().estimate(failed, 0, SETTING)
+        FollowedUp().estimate(failed, 0, SETTING)
 
 
 @pytest.mark.parametrize("name", ["mar-low", "mnar-hidden", "mediator-and-outcome"])
@@ -129,7 +129,7 @@ def test_intervals_hold_whatever_the_reason(name, answers):
         world = truant.world(name, seed=seed)
         counts = with_follow_ups(world, 1_000, answers, rng)
         for arm in range(10):
-            low, high = FollowUp().estimate(counts, arm, world.setting).interval()
+            low, high = FollowedUp().estimate(counts, arm, world.setting).interval()
             held.append(low <= world.means[arm] <= high)
     error = 3 * (0.95 * 0.05 / len(held)) ** 0.5
     assert 0.93 - error <= np.mean(held) <= 0.97 + error
@@ -167,7 +167,7 @@ def test_efficient_variance_is_reached_and_falls_to_that_of_everything_seen():
         for i in np.flatnonzero(marked):
             outcome[i] = y[world.draw_missing(rng, 0, int(m[i]), tables)]
         counts = Counts.fold(world.setting, np.zeros(pulls, int), m, outcome, followed_up=marked)
-        means.append(FollowUp().estimate(counts, 0, world.setting).mean)
+        means.append(FollowedUp().estimate(counts, 0, world.setting).mean)
     spread = np.var(means) * pulls
     assert spread == pytest.approx(stated, rel=3 * (2 / runs) ** 0.5)
     assert np.mean(means) == pytest.approx(world.means[0], abs=4 * (stated / pulls / runs) ** 0.5)
@@ -185,13 +185,15 @@ def test_follow_up_differs_from_mar_where_mar_is_wrong_and_not_where_it_holds():
     right = truant.world("mar-low", seed=3)
     counts = with_follow_ups(right, 20_000, 2_000, rng)
     for arm in range(3):
-        both = [one.estimate(counts, arm, right.setting) for one in (Mar(), FollowUp())]
+        both = [one.estimate(counts, arm, right.setting) for one in (Mar(), FollowedUp())]
         error = sum(one.standard_error**2 for one in both) ** 0.5
         assert abs(both[0].mean - both[1].mean) < 4 * error
     wrong = truant.world("mediator-and-outcome", seed=3)
     counts = with_follow_ups(wrong, 20_000, 2_000, rng)
     away = [abs(Mar().estimate(counts, arm, wrong.setting).mean - wrong.means[arm]) for arm in range(10)]
-    near = [abs(FollowUp().estimate(counts, arm, wrong.setting).mean - wrong.means[arm]) for arm in range(10)]
+    near = [
+        abs(FollowedUp().estimate(counts, arm, wrong.setting).mean - wrong.means[arm]) for arm in range(10)
+    ]
     assert np.mean(near) < 0.2 * np.mean(away)
 
 
@@ -204,9 +206,9 @@ def test_equal_answers_are_no_certainty():
     outcomes = np.concatenate([y, np.zeros(15), np.full(385, np.nan)])
     one = Setting(arms=1, mediators=1, low=0, high=10)
     counts = Counts.fold(one, np.zeros(600, int), np.zeros(600, int), outcomes, followed_up=marked)
-    estimate = FollowUp().estimate(counts, 0, one)
+    estimate = FollowedUp().estimate(counts, 0, one)
     low, high = estimate.interval()
     error = (400 / 600) * y.std(ddof=1) / 15**0.5
     assert high - low > 2 * 1.96 * error
-    codes = [concern.code for concern in FollowUp().concerns(counts, 0, one)]
+    codes = [concern.code for concern in FollowedUp().concerns(counts, 0, one)]
     assert "thin-cell" in codes

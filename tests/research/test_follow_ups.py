@@ -14,7 +14,7 @@ from research.validation.complete_data import NAMES, complete
 from research.validation.follow_up_runs import Runs, Terms, as_runs, follow_up_runs
 
 import truant
-from truant.assumptions.follow_up import FollowUp
+from truant.assumptions.follow_up import FollowedUp
 from truant.lab.simulate import plan_of
 from truant.policies import named
 
@@ -123,7 +123,7 @@ def test_intervals_of_fixed_follow_ups_are_those_of_the_assumption():
     counts = follow_up_intervals.with_follow_ups(world, 500, 20, 0.7, np.random.default_rng([0, 500, 20]))
     for arm, (_, *held) in enumerate(arms):
         for failures, found in zip(("worst-case", "ignorable"), held, strict=True):
-            low, high = FollowUp(failures).estimate(counts, arm, world.setting).interval(0.95)
+            low, high = FollowedUp(failures).estimate(counts, arm, world.setting).interval(0.95)
             assert found == (low <= world.means[arm] <= high)
 
 

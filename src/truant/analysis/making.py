@@ -12,7 +12,7 @@ import numpy as np
 from truant.analysis.analysis import Analysis, Arm, ArmEstimate, Interval
 from truant.analysis.verdict import FEW_OUTCOMES, Answer, Evidence, Verdict, decide
 from truant.assumptions import Concern, Estimate
-from truant.assumptions.follow_up import FOLLOW_UP, FollowUp
+from truant.assumptions.follow_up import FOLLOW_UP, FollowedUp
 from truant.assumptions.mcar import Mcar
 from truant.collection.intervals import Collected, Collection
 from truant.collection.weighted import checked_mix, mix_value
@@ -218,7 +218,7 @@ def _cautions(rows: CountedRows, options: AnalysisOptions, findings: _Findings) 
 
 def _failures_ignored(found: Sequence[Belief], counts: Counts) -> bool:
     """Whether follow-ups failed, and are taken to be like the others."""
-    stated = [one.assumption for one in found if isinstance(one.assumption, FollowUp)][:1]
+    stated = [one.assumption for one in found if isinstance(one.assumption, FollowedUp)][:1]
     return bool(stated and stated[0].failures == "ignorable" and np.any(counts.follow_ups > counts.answered))
 
 

@@ -37,7 +37,7 @@ from truant.setting import FloatArray, Setting, positive_number, share
 THIN = 5  # answers in a mediator level, below which it borrows from the others
 
 
-class Group(NamedTuple):
+class CellGroup(NamedTuple):
     """Some cells: how many pulls they stand for, and their outcomes (number, mean, squares and cubes about it)."""
 
     pulls: FloatArray
@@ -60,8 +60,8 @@ def cells_of(counts: Counts, arm: int, setting: Setting, ignore_failures: bool) 
     thin = _thin(missing, later[0])
     own = (missing > 0) & ~thin
     groups = [
-        Group(table[:, OBSERVED], *seen),
-        Group(missing[own], *(column[own] for column in later)),
+        CellGroup(table[:, OBSERVED], *seen),
+        CellGroup(missing[own], *(column[own] for column in later)),
     ]
     failing = [_failing(block[own])]
     if thin.any():
@@ -76,7 +76,11 @@ def cells_of(counts: Counts, arm: int, setting: Setting, ignore_failures: bool) 
             for group, shares in zip(groups[1:], failing, strict=True)
         ]
         nothing = np.zeros(1)
-        groups = [groups[0], *kept, Group(np.array([failed]), nothing, np.array([np.nan]), nothing, nothing)]
+        groups = [
+            groups[0],
+            *kept,
+            CellGroup(np.array([failed]), nothing, np.array([np.nan]), nothing, nothing),
+        ]
     pulls, n, means, squares, cubes = (np.concatenate(columns) for columns in zip(*groups, strict=True))
     return Cells("follow-up", arm, pulls, n, counts.centre + means, squares, cubes, setting)
 
@@ -169,7 +173,7 @@ def _together(
     seen: tuple[FloatArray, ...],
     later: tuple[FloatArray, ...],
     ends: tuple[float, float] | None,
-) -> Group:
+) -> CellGroup:
     """Levels as one cell: the mean of r1 over their missing outcomes, plus the mean of y - r1 over their answers.
 
     This is the difference estimator: right if the answers are a fair sample of these missing outcomes, however the
@@ -191,7 +195,7 @@ def _together(
     weight = missing / missing.sum() - n0 / total
     noise = np.divide(seen[2], (outcomes - 1) * outcomes, out=np.zeros_like(r1), where=outcomes > 1)
     together = together[0] + float(weight**2 @ noise) * total * max(total - 1, 1.0), together[1]
-    return Group(*(np.array([number]) for number in (missing.sum(), total, mean, *together)))
+    return CellGroup(*(np.array([number]) for number in (missing.sum(), total, mean, *together)))
 
 
 FOLLOW_UP = "follow-up"
@@ -200,7 +204,7 @@ Failures = Literal["worst-case", "ignorable"]
 
 
 @dataclass(frozen=True)
-class FollowUp(Assumption):
+class FollowedUp(Assumption):
     """Some missing outcomes were followed up: right whatever the reason for missingness.
 
     Parameters
@@ -394,4 +398,4 @@ def describe(row: FloatArray, shared: FloatArray, parameters: FloatArray, out: F
     clear(space)
 
 
-parts = {FOLLOW_UP: FollowUp}
+parts = {FOLLOW_UP: FollowedUp}

@@ -27,23 +27,23 @@ WORDS = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class WhichAnswer:
     """One answer, and the question or the assumption that it leads to."""
 
     name: str
     text: str
-    leads_to: Question | str
+    leads_to: WhichQuestion | str
     note: str = ""  # why it leads there, if that needs saying
 
 
 @dataclass(frozen=True)
-class Question:
+class WhichQuestion:
     """A question with its number on the page, an explanation for those who ask, and its answers."""
 
     number: int
     text: str
     explanation: str
-    answers: tuple[Answer, ...]
+    answers: tuple[WhichAnswer, ...]
 
     @property
     def names(self) -> str:
@@ -51,7 +51,7 @@ class Question:
         names = [answer.name for answer in self.answers]
         return f"{', '.join(names[:-1])} or {names[-1]}"
 
-    def answer(self, given: str) -> Answer:
+    def answer(self, given: str) -> WhichAnswer:
         """The answer of that name, or with that number, counted from 1."""
         wanted = given.strip().lower()
         for i, answer in enumerate(self.answers, 1):
@@ -87,29 +87,29 @@ class _Leads:
                 by_way.setdefault(way, name)
         return cls(by_way, [(name, inquiry) for name, inquiry in inquiries if inquiry.question])
 
-    def answer(self, way: str, text: str, note: str = "") -> Answer:
+    def answer(self, way: str, text: str, note: str = "") -> WhichAnswer:
         """The last of these answers; `note` says why it leads to none but `follow-up`."""
         name = way.rpartition(",")[2]
         if way in self.by_way:
-            return Answer(name, text, self.by_way[way])
-        step: Question | str = FOLLOW_UP
+            return WhichAnswer(name, text, self.by_way[way])
+        step: WhichQuestion | str = FOLLOW_UP
         for number, (assumption, inquiry) in reversed([*enumerate(self.asked_about, LAST + 1)]):
             answers = (
-                Answer("yes", f"{assumption} fits.", assumption),
-                Answer("no", "It does not fit, or I do not know.", step, note),
+                WhichAnswer("yes", f"{assumption} fits.", assumption),
+                WhichAnswer("no", "It does not fit, or I do not know.", step, note),
             )
-            step = Question(number, inquiry.question, inquiry.explanation, answers)
-        return Answer(name, text, step, note)
+            step = WhichQuestion(number, inquiry.question, inquiry.explanation, answers)
+        return WhichAnswer(name, text, step, note)
 
-    def unknown(self, way: str) -> Answer:
+    def unknown(self, way: str) -> WhichAnswer:
         """Nobody knows the answer to the question that follows these answers."""
         return self.answer(f"{way},unknown", DO_NOT_KNOW)
 
 
-def first_question() -> Question:
+def first_question() -> WhichQuestion:
     """The first question; its answers lead to the others, and these to the assumptions that can be used."""
     leads = _Leads.of_registered()
-    level = Question(
+    level = WhichQuestion(
         4,
         "Among rows with the same arm and the same outcome, does the mediator change how likely the outcome is to be "
         "missing?",
@@ -122,31 +122,31 @@ def first_question() -> Question:
                 "No other assumption of truant covers outcomes that are missing depending on mediator and outcome "
                 "together.",
             ),
-            Answer("no", "Only the value of the outcome matters.", _recorded(leads, "no,yes,yes,no")),
+            WhichAnswer("no", "Only the value of the outcome matters.", _recorded(leads, "no,yes,yes,no")),
             leads.unknown("no,yes,yes"),
         ),
     )
-    outcome = Question(
+    outcome = WhichQuestion(
         3,
         "Among rows with the same arm and the same mediator level, does the value of the outcome change how likely it "
         "is to be missing?",
         "Of two customers who opened the mail, one is satisfied and the other is not. If the dissatisfied one answers "
         "the survey less often, the value of the outcome itself matters.",
         (
-            Answer("yes", "The value of the outcome itself matters.", level),
-            Answer(
+            WhichAnswer("yes", "The value of the outcome itself matters.", level),
+            WhichAnswer(
                 "no", "High and low outcomes are equally likely to be missing.", _recorded(leads, "no,yes,no")
             ),
             leads.unknown("no,yes"),
         ),
     )
-    mediator = Question(
+    mediator = WhichQuestion(
         MEDIATOR,
         "Did you record a mediator: something that happens after the arm is chosen and before the outcome?",
         "Whether the mail was opened, how many pages were visited, whether the patient came to the check-up. It helps "
         "only if it is related to the outcome. It may be missing in some rows.",
         (
-            Answer("yes", "It is recorded in all rows or in some.", outcome),
+            WhichAnswer("yes", "It is recorded in all rows or in some.", outcome),
             leads.answer(
                 "no,no",
                 "Nothing in between was recorded.",
@@ -154,7 +154,7 @@ def first_question() -> Question:
             ),
         ),
     )
-    return Question(
+    return WhichQuestion(
         1,
         "Are outcomes missing only by accident?",
         "By accident means: within an arm, every outcome is equally likely to be missing, high or low, whatever "
@@ -162,15 +162,15 @@ def first_question() -> Question:
         "outcomes than another.",
         (
             leads.answer("yes", "Within an arm, every outcome is equally likely to be missing."),
-            Answer("no", "Some outcomes of an arm are more likely to be missing than others.", mediator),
-            Answer("unknown", DO_NOT_KNOW, mediator),
+            WhichAnswer("no", "Some outcomes of an arm are more likely to be missing than others.", mediator),
+            WhichAnswer("unknown", DO_NOT_KNOW, mediator),
         ),
     )
 
 
-def _recorded(leads: _Leads, way: str) -> Question:
+def _recorded(leads: _Leads, way: str) -> WhichQuestion:
     """Questions 5 and 6, asked after these answers."""
-    reason = Question(
+    reason = WhichQuestion(
         LAST,
         "Why is the mediator missing in some rows?",
         "Think of the mediator in the same way as of the outcome. A tracker that fails at random loses mediators by "
@@ -191,44 +191,46 @@ def _recorded(leads: _Leads, way: str) -> Question:
             leads.unknown(f"{way},no"),
         ),
     )
-    return Question(
+    return WhichQuestion(
         5,
         "Is the mediator recorded in every row?",
         "Look at its column: an empty cell is a missing mediator. If an empty cell has a meaning, such as 'did not "
         "open the mail', it is a mediator level and not missing.",
         (
             leads.answer(f"{way},yes", "Every row has it."),
-            Answer("no", "It is missing in some rows.", reason),
+            WhichAnswer("no", "It is missing in some rows.", reason),
         ),
     )
 
 
-def questions(first: Question | None = None) -> list[Question]:
+def questions(first: WhichQuestion | None = None) -> list[WhichQuestion]:
     """One question of each number; 5 and 6 as they are asked on the way to `mar`."""
-    numbered: dict[int, Question] = {}
+    numbered: dict[int, WhichQuestion] = {}
     for question in _walk(first or first_question()):
         numbered.setdefault(question.number, question)
     return [numbered[number] for number in sorted(numbered)]
 
 
-def _walk(question: Question) -> Iterator[Question]:
+def _walk(question: WhichQuestion) -> Iterator[WhichQuestion]:
     """The question and all that may follow; what follows its last answer first."""
     yield question
     for answer in reversed(question.answers):
-        if isinstance(answer.leads_to, Question):
+        if isinstance(answer.leads_to, WhichQuestion):
             yield from _walk(answer.leads_to)
 
 
-def paths(question: Question | None = None, given: tuple[Answer, ...] = ()) -> Iterator[tuple[Answer, ...]]:
+def paths(
+    question: WhichQuestion | None = None, given: tuple[WhichAnswer, ...] = ()
+) -> Iterator[tuple[WhichAnswer, ...]]:
     """All ways through the questions, each as its answers."""
     for answer in (question or first_question()).answers:
-        if isinstance(answer.leads_to, Question):
+        if isinstance(answer.leads_to, WhichQuestion):
             yield from paths(answer.leads_to, (*given, answer))
         else:
             yield (*given, answer)
 
 
-def targets(number: int, name: str, first: Question | None = None) -> list[str]:
+def targets(number: int, name: str, first: WhichQuestion | None = None) -> list[str]:
     """Where an answer to the question of that number can lead: assumptions, or the number of a question."""
     asked = _walk(first or first_question())
     found = [question.answer(name).leads_to for question in asked if question.number == number]
@@ -250,8 +252,8 @@ def advice_on(assumption: str) -> Advice:
 
 def conclude(given: Sequence[str]) -> Conclusion:
     """Where the answers lead; InvalidValue for one that does not fit its question, too few or too many."""
-    step: Question | str = first_question()
-    taken: list[Answer] = []
+    step: WhichQuestion | str = first_question()
+    taken: list[WhichAnswer] = []
     has_mediator = False
     for text in given:
         if isinstance(step, str):
@@ -262,7 +264,7 @@ def conclude(given: Sequence[str]) -> Conclusion:
         taken.append(step.answer(text))
         has_mediator = has_mediator or (step.number == MEDIATOR and taken[-1].name == "yes")
         step = taken[-1].leads_to
-    if isinstance(step, Question):
+    if isinstance(step, WhichQuestion):
         raise InvalidValue(
             f"The answers must lead to an assumption, got {_counted(taken)}; go on with question {step.number}, "
             f"{step.text!r}: {step.names}."
@@ -270,5 +272,5 @@ def conclude(given: Sequence[str]) -> Conclusion:
     return Conclusion(step, tuple(answer.name for answer in taken), taken[-1].note, has_mediator)
 
 
-def _counted(answers: Sequence[Answer]) -> str:
+def _counted(answers: Sequence[WhichAnswer]) -> str:
     return "1 answer" if len(answers) == 1 else f"{len(answers)} answers"

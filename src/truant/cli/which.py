@@ -16,7 +16,7 @@ from truant.errors import InvalidValue
 
 if TYPE_CHECKING:  # it takes compiled code to know the assumptions
     from truant.cli.advice import NextCommand
-    from truant.cli.questions import Conclusion, Question
+    from truant.cli.questions import Conclusion, WhichQuestion
     from truant.cli.records import AssumptionChoice
 
 WIDEST = 100  # columns of a paragraph in a terminal
@@ -59,11 +59,11 @@ def _has_person() -> bool:
 
 def _asked() -> list[str]:
     """Ask one question after the other, until there is an assumption."""
-    from truant.cli.questions import Question, first_question
+    from truant.cli.questions import WhichQuestion, first_question
 
-    step: Question | str = first_question()
+    step: WhichQuestion | str = first_question()
     given: list[str] = []
-    while isinstance(step, Question):
+    while isinstance(step, WhichQuestion):
         _show_question(step, number=len(given) + 1)
         try:
             text = click.prompt(f"Answer (1 to {len(step.answers)}, ?)", prompt_suffix=": ").strip()
@@ -106,7 +106,7 @@ def _list_questions() -> None:
     click.echo(f"\n{HOW}")
 
 
-def _show_question(question: Question, leads: Sequence[str] = (), number: int | None = None) -> None:
+def _show_question(question: WhichQuestion, leads: Sequence[str] = (), number: int | None = None) -> None:
     """The question and its answers, with where each leads if that is to be said; numbered as asked, or in the list."""
     click.echo()
     _paragraph(f"{number or question.number}. {question.text}", "", "   ")

@@ -47,7 +47,7 @@ def demo_document(made: Demo) -> blocks.Document:
         "What to do with missing outcomes: a demo of truant",
         [f"Computed on this machine in {made.seconds:.0f} s, without drawing this page, with fixed seeds."],
         [
-            blocks.Verdict("held", "", headline(table), blocks=[Sentence(known, "faint")]),
+            blocks.Finding("held", "", headline(table), blocks=[Sentence(known, "faint")]),
             blocks.Facts(facts),
             Section("1. A table with missing outcomes", _table_blocks(table)),
             Section("2. A policy that learns although outcomes are missing", _learning_blocks(made)),

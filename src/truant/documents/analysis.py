@@ -29,6 +29,7 @@ from truant.documents.blocks import (
     Document,
     Drawing,
     Facts,
+    Finding,
     On,
     Panels,
     Section,
@@ -38,7 +39,6 @@ from truant.documents.blocks import (
     Tags,
     Template,
     Tone,
-    Verdict,
     Warnings,
 )
 from truant.documents.graphs import assumption_graphs
@@ -90,18 +90,18 @@ def analysis_document(
     return Document(title, lines, blocks, better=better_of(analysis, lines))
 
 
-def verdict_block(analysis: Analysis) -> Verdict:
+def verdict_block(analysis: Analysis) -> Finding:
     """The verdict with what each assumption answers, and what would settle it."""
     kind = analysis.verdict.kind
     inner = [*_answers(analysis, Figures.of(analysis)), _settling(analysis)]
-    return Verdict(kind, KIND_TITLES[kind], verdict_sentence(analysis), TONES[kind], inner, on=On.HTML)
+    return Finding(kind, KIND_TITLES[kind], verdict_sentence(analysis), TONES[kind], inner, on=On.HTML)
 
 
 def _settling(analysis: Analysis) -> Bullets:
     return Bullets("What would settle it", settling_sentences(analysis))
 
 
-def analysis_blocks(analysis: Analysis, verdict: Verdict | None, name: str = "") -> list[Block]:
+def analysis_blocks(analysis: Analysis, verdict: Finding | None, name: str = "") -> list[Block]:
     """The blocks of an analysis.
 
     Parameters
@@ -209,7 +209,7 @@ def _brief(analysis: Analysis, heading: str) -> Section:
     codes = ", ".join(dict.fromkeys(warning.code for warning in analysis.warnings))
     kind = analysis.verdict.kind
     values = replace(values_table(analysis, Figures.of(analysis)), legend="", left_out="")
-    blocks: list[Block] = [values, Verdict(kind, "", verdict_sentence(analysis), TONES[kind])]
+    blocks: list[Block] = [values, Finding(kind, "", verdict_sentence(analysis), TONES[kind])]
     blocks += [Sentence(f"Warnings: {codes}", "doubt")] if codes else []
     return Section(heading, blocks, on=On.TERMINAL)
 

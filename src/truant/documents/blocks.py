@@ -41,7 +41,7 @@ class Sentence(Block):
 
 
 @dataclass(frozen=True)
-class Verdict(Block):
+class Finding(Block):
     """The answer to the question of a document, with what belongs to it."""
 
     kind: str  # names its colours in page.css

@@ -15,13 +15,13 @@ from truant.documents.blocks import (
     Column,
     Document,
     Facts,
+    Finding,
     On,
     Section,
     Sentence,
     Table,
     Template,
     Tone,
-    Verdict,
     figures_table,
 )
 from truant.documents.words import level_text
@@ -59,11 +59,11 @@ def plan_document(plan: Plan) -> Document:
         "missing and where outcomes vary more."
     )
     blocks: list[Block] = [
-        Verdict(CLASSES[kind], plan_title(plan), plan_sentence(plan), TONES[kind], verdict, on=On.HTML),
+        Finding(CLASSES[kind], plan_title(plan), plan_sentence(plan), TONES[kind], verdict, on=On.HTML),
         Facts(_facts(plan)),
         Section("Whom to follow up", [Sentence(text), table], on=On.PAGE),
         replace(table, on=On.TERMINAL | On.NOTEBOOK),
-        Verdict(CLASSES[kind], "", plan_sentence(plan), TONES[kind], verdict, on=On.TERMINAL),
+        Finding(CLASSES[kind], "", plan_sentence(plan), TONES[kind], verdict, on=On.TERMINAL),
         *_chart(plan),
         Bullets("Before you call", notes, on=On.TERMINAL | On.PAGE),
         Section("How this was computed", [Template("plan.html", dict(facts))], folded=True, on=On.PAGE),

@@ -17,12 +17,12 @@ from truant.documents.blocks import (
     Column,
     Document,
     Facts,
+    Finding,
     On,
     Section,
     Sentence,
     Table,
     Template,
-    Verdict,
 )
 from truant.documents.words import level_text, number
 from truant.envelope import FloatOrNaN
@@ -237,10 +237,10 @@ def rehearsal_document(rehearsal: Any) -> Document:
     ]
     method = {"step": about["step"], "level": level_text(level), "null": about["null"]}
     blocks: list[Block] = [
-        Verdict(kind, heading, sentences[0], blocks=[Bullets("", sentences[1:])], on=On.HTML),
+        Finding(kind, heading, sentences[0], blocks=[Bullets("", sentences[1:])], on=On.HTML),
         Facts(facts),
         replace(table, on=On.TERMINAL | On.NOTEBOOK),
-        Verdict(kind, "", sentences[0], blocks=[*map(Sentence, sentences[1:])], on=On.TERMINAL),
+        Finding(kind, "", sentences[0], blocks=[*map(Sentence, sentences[1:])], on=On.TERMINAL),
         Section("Variants", [table, Sentence(table.legend, "faint")], on=On.PAGE),
         _chart("regret", "Regret of a run", rows, "regret", "regret_se"),
         _chart("bias", "Bias of the estimates", rows, "bias", "bias_se"),

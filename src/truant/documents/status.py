@@ -19,12 +19,12 @@ from truant.documents.blocks import (
     Column,
     Document,
     Facts,
+    Finding,
     On,
     Panels,
     Section,
     Sentence,
     Table,
-    Verdict,
     figures_table,
 )
 from truant.documents.lists import in_seconds, pending_text
@@ -55,7 +55,7 @@ TOO_MANY_LATE = 0.04  # share of outcomes in the last tenth of the window, from 
 def status_document(status: Status, details: bool = True) -> Document:
     """The state of an experiment; `details`: with the analysis of its settled decisions."""
     analysis, notes = status.analysis, status.sentences[1:]
-    verdict = Verdict("waiting", "Nothing is counted yet", status.verdict, "", on=On.HTML)
+    verdict = Finding("waiting", "Nothing is counted yet", status.verdict, "", on=On.HTML)
     if status.settled:
         verdict = verdict_block(analysis)
     arms, charts = arms_table(status), [*allocation_charts(status), *arrival_charts(status)]

@@ -39,7 +39,7 @@ def sweep_document(
     if len(rows) > MOST_ROWS:
         files = f"{len(rows) - MOST_ROWS:,} more rows are in summary.json; every run is in results.parquet."
     parts: list[Block] = [
-        blocks.Verdict("one", "", verdict(rows), ""),
+        blocks.Finding("one", "", verdict(rows), ""),
         blocks.Facts(
             [
                 ("points", f"{points:,}"),

@@ -68,7 +68,7 @@ def _printed(block: blocks.Block, top: bool) -> Iterator[RenderableType]:
     match block:
         case blocks.Sentence():
             yield plain(block.text, STYLES[block.tone])
-        case blocks.Verdict():
+        case blocks.Finding():
             if top:
                 yield plain("")
             yield plain(block.sentence, "bold yellow" if block.tone == "doubt" else STYLES[block.tone])

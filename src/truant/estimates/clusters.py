@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from truant.assumptions import Estimate
-from truant.assumptions.follow_up import FOLLOW_UP, FollowUp
+from truant.assumptions.follow_up import FOLLOW_UP, FollowedUp
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue
 from truant.estimates.beliefs import Belief, Caution, Infeasible, Labels, beliefs
@@ -208,7 +208,7 @@ class Uncut:
         if not plain:
             return cut, []
         failures = next(one.assumption for one in found if one.name == plain[0])
-        assert isinstance(failures, FollowUp)
+        assert isinstance(failures, FollowedUp)
         uncut, impossible = beliefs(self.counts, self.setting, labels, plain, failures.failures)
         return [*cut, *uncut], impossible
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from truant.assumptions import Estimate
-from truant.assumptions.follow_up import FollowUp, cells_of
+from truant.assumptions.follow_up import FollowedUp, cells_of
 from truant.compile import link
 from truant.counts import Counts
 from truant.estimates.beliefs import FEW_ARMS, Belief, Direction, each_arm
@@ -225,7 +225,7 @@ def more_follow_ups(ranked: Ranking, counts: Counts, setting: Setting, level: fl
 
 def _grown(belief: Belief, counts: Counts, setting: Setting, growth: FloatArray) -> list[Estimate]:
     """The estimates with so many times the answers, such that more is better."""
-    assert isinstance(belief.assumption, FollowUp)
+    assert isinstance(belief.assumption, FollowedUp)
     ignorable = belief.assumption.failures == "ignorable"
     estimates = []
     for arm, factor in enumerate(growth):

@@ -8,7 +8,7 @@ from typing import Any
 
 from truant import registry
 from truant.assumptions import Assumption, Curve, Estimate
-from truant.assumptions.follow_up import FollowUp
+from truant.assumptions.follow_up import FollowedUp
 from truant.counts import Counts, needed_counts
 from truant.errors import InvalidValue, NotIdentified, unknown
 from truant.indices import Index
@@ -106,7 +106,7 @@ def _begun(policy: Policy, first_pulls: object) -> Policy:
 
 def _following_up(policy: Policy, follow_up: object, budget: object) -> Policy:
     """The same policy with this rule for follow-ups; `follow-up` has one unless told."""
-    is_own = isinstance(policy.assumption, FollowUp)
+    is_own = isinstance(policy.assumption, FollowedUp)
     if follow_up is None and not is_own:
         if budget is not None:
             raise InvalidValue(

@@ -28,8 +28,8 @@ def caution_sentence(caution: Caution) -> str:
 
 
 def _says(make: Callable[..., str]) -> Callable[..., str]:
-    """Enters the function as the one of the code that its name is: `uneven_split` is that of `uneven-split`."""
-    SENTENCES[make.__name__.replace("_", "-")] = make
+    """Enters the function as the one of the code that its name is: `_uneven_split` is that of `uneven-split`."""
+    SENTENCES[make.__name__[1:].replace("_", "-")] = make
     return make
 
 
@@ -37,15 +37,13 @@ def _says(make: Callable[..., str]) -> Callable[..., str]:
 
 
 @_says
-def missing_arm(caution: Caution, column: str, words: Sequence[str]) -> str:
-    """Rows without an arm that may have had one."""
+def _missing_arm(caution: Caution, column: str, words: Sequence[str]) -> str:
     left = f"{caution.value:,.0f} rows whose {column!r} is {listed(map(repr, words))} were left out"
     return f"{left}, since that means missing; {AN_ARM}."
 
 
 @_says
-def where_on_outcome(caution: Caution, outcome: str) -> str:
-    """Rows were chosen by what is to be estimated."""
+def _where_on_outcome(caution: Caution, outcome: str) -> str:
     return (
         f"where uses the outcome {outcome!r}: it selects rows by the value that is to be estimated, and may drop those "
         "whose outcome is missing, so that estimates are not those of the whole arm; choose rows by what was known "
@@ -54,8 +52,7 @@ def where_on_outcome(caution: Caution, outcome: str) -> str:
 
 
 @_says
-def thousands(caution: Caution, column: str, example: str, whole: str | None) -> str:
-    """Dots may stand between thousands."""
+def _thousands(caution: Caution, column: str, example: str, whole: str | None) -> str:
     beside = "" if whole is None else f" beside {whole!r}"
     return (
         f"Every dot in {column!r} stands before three digits, as in {example!r}{beside}, and was taken as the decimal "
@@ -64,8 +61,7 @@ def thousands(caution: Caution, column: str, example: str, whole: str | None) ->
 
 
 @_says
-def sentinel(caution: Caution, column: str, rows: int, low: float, high: float) -> str:
-    """A value far outside all others may stand for missing."""
+def _sentinel(caution: Caution, column: str, rows: int, low: float, high: float) -> str:
     value = f"{caution.value:g}"
     return (
         f"{column!r} is {value} in {rows:,} rows and {low:g} to {high:g} in all others: if {value} stands for missing, "
@@ -74,8 +70,7 @@ def sentinel(caution: Caution, column: str, rows: int, low: float, high: float) 
 
 
 @_says
-def set_aside(caution: Caution, names: Sequence[str], single: bool, alike: Sequence[tuple[str, str]]) -> str:
-    """Arms that cannot be compared, and those that may be another spelling of one."""
+def _set_aside(caution: Caution, names: Sequence[str], single: bool, alike: Sequence[tuple[str, str]]) -> str:
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     those = ", ".join(map(repr, names[:MOST_NAMED])) + more
     each = " each" * (len(names) > 1)
@@ -89,14 +84,13 @@ def set_aside(caution: Caution, names: Sequence[str], single: bool, alike: Seque
 
 
 @_says
-def alike_labels(
+def _alike_labels(
     caution: Caution,
     column: str = "",
     pair: tuple[str, str] = ("", ""),
     total: float = 0.0,
     condition: str = "",
 ) -> str:
-    """Two labels that may be one; or an arm that may sum up the others."""
     if condition:
         return (
             f"The arm {caution.arm!r} has {caution.value:,.0f} of {total:,.0f} rows and may be a row that sums up the "
@@ -110,8 +104,7 @@ def alike_labels(
 
 
 @_says
-def probabilities_off(caution: Caution, column: str, inverse: float, rows: int) -> str:
-    """Probabilities that cannot be those of the choices."""
+def _probabilities_off(caution: Caution, column: str, inverse: float, rows: int) -> str:
     return (
         f"The probabilities in {named(column)} do not fit the rows: over the rows of arm {named(caution.arm)}, "
         f"1/probability adds up to {inverse:,.0f}, and should be near {rows:,} (all rows). Check that the column holds "
@@ -120,8 +113,7 @@ def probabilities_off(caution: Caution, column: str, inverse: float, rows: int) 
 
 
 @_says
-def units_in_several_arms(caution: Caution, column: str, units: int, in_several_arms: int) -> str:
-    """Arms are not independent."""
+def _units_in_several_arms(caution: Caution, column: str, units: int, in_several_arms: int) -> str:
     return (
         f"{in_several_arms:,} of {units:,} units of {column!r} ({caution.value:.1%}) have rows in several arms: "
         "differences and probabilities take arms as independent, which they are not then; each arm's own interval "
@@ -130,8 +122,7 @@ def units_in_several_arms(caution: Caution, column: str, units: int, in_several_
 
 
 @_says
-def few_units(caution: Caution, column: str, least: int) -> str:
-    """The error by units is a rough guess."""
+def _few_units(caution: Caution, column: str, least: int) -> str:
     return (
         f"Arm {caution.arm!r} has rows of {caution.value:.0f} units of {column!r} only: its interval is a rough guess; "
         f"collect at least {least} units in each arm."
@@ -142,10 +133,9 @@ def few_units(caution: Caution, column: str, least: int) -> str:
 
 
 @_says
-def uneven_split(
+def _uneven_split(
     caution: Caution, arms: Sequence[str], shares: Sequence[float], expected: Sequence[float]
 ) -> str:
-    """Arms have other shares than they should have."""
     parts = ", ".join(
         f"{named(name)} {have:.1%} instead of {want:.1%}"
         for name, have, want in zip(arms, shares, expected, strict=True)
@@ -157,8 +147,7 @@ def uneven_split(
 
 
 @_says
-def empty_cell(caution: Caution, pulls: int, mediator: int, labels: Labels) -> str:
-    """A mediator level of an arm without outcomes, of which no assumption has said anything."""
+def _empty_cell(caution: Caution, pulls: int, mediator: int, labels: Labels) -> str:
     first = cut_advice(labels) or "merge this level with another"
     if mediator == len(labels.mediators):  # no level that could be merged
         first = "find out these mediators"
@@ -169,8 +158,7 @@ def empty_cell(caution: Caution, pulls: int, mediator: int, labels: Labels) -> s
 
 
 @_says
-def rarely_observed(caution: Caution, pulls: int, mediator: int, labels: Labels) -> str:
-    """A mediator level of an arm nearly without outcomes."""
+def _rarely_observed(caution: Caution, pulls: int, mediator: int, labels: Labels) -> str:
     share = f"{(caution.value or 0.0) / pulls:.1%} of {pulls:,} outcomes with {labels.place(mediator)}"
     return (
         f"In arm {named(caution.arm)}, {share} were observed; few rows have a large weight: check whether they are "
@@ -192,8 +180,7 @@ def _concern(
 
 
 @_says
-def contradicted(caution: Caution, assumption: str, question: str) -> str:
-    """A test speaks against an assumption."""
+def _contradicted(caution: Caution, assumption: str, question: str) -> str:
     where = f" in arm {named(caution.arm)}" if caution.arm else ""
     return (
         f"The data contradict {assumption}{where} ({p_text(caution.value)}): the answer to “{question}” is no. Use the "
@@ -202,8 +189,7 @@ def contradicted(caution: Caution, assumption: str, question: str) -> str:
 
 
 @_says
-def flat_prior(caution: Caution, assumption: str, arms: int, probability: float) -> str:
-    """A probability of being best that is too high."""
+def _flat_prior(caution: Caution, assumption: str, arms: int, probability: float) -> str:
     return (
         f"Under {assumption}, the {arms} arms differ hardly more than by chance, so the probability that "
         f"{named(caution.arm)} is the best ({chance(probability)}) is too high; with the means shrunk towards each "
@@ -215,8 +201,7 @@ def flat_prior(caution: Caution, assumption: str, arms: int, probability: float)
 
 
 @_says
-def shares_move(caution: Caution, first: float, last: float) -> str:
-    """A policy may have chosen the rows."""
+def _shares_move(caution: Caution, first: float, last: float) -> str:
     return (
         f"The arms' shares of the rows change over time ({caution.arm!r} from {first:.1%} to {last:.1%}; p = "
         f"{caution.value:.2g}): the log looks adaptive, so that plain intervals are too narrow and the estimates of "
@@ -226,8 +211,7 @@ def shares_move(caution: Caution, first: float, last: float) -> str:
 
 
 @_says
-def recent_missing(caution: Caution, before: float, start: str, exact: float, over_time: OverTime) -> str:
-    """The last outcomes may be pending; in an experiment, which knows what is pending, they may be lost."""
+def _recent_missing(caution: Caution, before: float, start: str, exact: float, over_time: OverTime) -> str:
     if over_time.running:
         return (
             f"{caution.value:.1%} of the outcomes of the decisions that were counted last are missing, more than "
@@ -247,8 +231,7 @@ def recent_missing(caution: Caution, before: float, start: str, exact: float, ov
 
 
 @_says
-def drift(caution: Caution) -> str:
-    """Means change while the shares of the arms do."""
+def _drift(caution: Caution) -> str:
     return (
         "Outcomes change over time within arm and mediator level, and so do the shares of the arms: arms are compared "
         "on different days, so that estimates and intervals may be wrong and no winner is called clear. Decisions with "

@@ -67,7 +67,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Block:
+class WorldEntry:
     """One [[worlds]] entry: a world, what is set and what varies in it, and the policies that play there."""
 
     number: int
@@ -97,7 +97,7 @@ class Study:
     description: str
     seed: int
     runs: int
-    blocks: tuple[Block, ...]
+    blocks: tuple[WorldEntry, ...]
     file: str
     source: str
     minimize: bool = False

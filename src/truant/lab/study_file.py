@@ -15,7 +15,7 @@ import numpy as np
 
 from truant import registry
 from truant.errors import HORIZON, InvalidValue, label, quoted, unknown, visible
-from truant.lab.study import RUNS, Axis, Block, Choice, Study, at, shown, tasks_of_a_point
+from truant.lab.study import RUNS, Axis, WorldEntry, Choice, Study, at, shown, tasks_of_a_point
 from truant.play.run import rounds_late
 from truant.policies import named
 from truant.setting import LARGEST, switch, whole_number
@@ -100,7 +100,7 @@ def study_of(table: Mapping[str, Any], *, file: str = "study", source: str = "")
     return study
 
 
-def _block(number: int, entry: Any, study: Mapping[str, Any]) -> Block:
+def _block(number: int, entry: Any, study: Mapping[str, Any]) -> WorldEntry:
     with at(f"world {number + 1}"):
         table = _named_table(entry, "a world", WORLD_KEYS, "mar")
         name = table["name"]
@@ -121,7 +121,7 @@ def _block(number: int, entry: Any, study: Mapping[str, Any]) -> Block:
                 raise InvalidValue(f"there are more than {MOST_CHOICES:,}; name fewer, or vary less in them.")
             _different_policies(choices)
         title = check_text("title", table.get("title", name))
-        return Block(number, name, title, fixed, axes, rounds, choices, delays, minimize)
+        return WorldEntry(number, name, title, fixed, axes, rounds, choices, delays, minimize)
 
 
 def _rounds(key: str, value: Any, at_least: int) -> tuple[int, ...]:

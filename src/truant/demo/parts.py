@@ -93,7 +93,7 @@ def customers_of(world: RealWorld, mail: IntArray, rng: np.random.Generator) -> 
     return Customers(mail, opened, spent, known)
 
 
-class Value(NamedTuple):
+class MeanOrBounds(NamedTuple):
     """A mean and its 95% interval, or bounds; None for what there is not."""
 
     mean: float | None
@@ -101,7 +101,7 @@ class Value(NamedTuple):
     high: float | None = None
 
     @classmethod
-    def of(cls, found: Any) -> Value:
+    def of(cls, found: Any) -> MeanOrBounds:
         """That of an estimate, an interval or bounds."""
         return cls(getattr(found, "mean", None), found.low, found.high)
 
@@ -112,7 +112,7 @@ class Way:
 
     heading: str
     sentence: str
-    values: dict[str, Value]
+    values: dict[str, MeanOrBounds]
     named: str | None
     top: float = TOP
 
@@ -157,12 +157,12 @@ def analyse_table(folder: Path, seed: int = SEED) -> TableResult:
     dropping = mar.winner["naive"]
     harmless: Any = analyze(path, **columns, mediator="opened", where=f"mail != '{dropping}'")
     spent = np.where(customers.known, customers.spent, 0.0)
-    zeros = {mail: Value(float(spent[customers.mail == i].mean())) for i, mail in enumerate(MAILS)}
+    zeros = {mail: MeanOrBounds(float(spent[customers.mail == i].mean())) for i, mail in enumerate(MAILS)}
     ways = {
         "rows_dropped": Way(
             "Rows dropped",
             "Means of the rows with an outcome, with 95% intervals. Nothing in them shows that one is far too high.",
-            {arm.arm: Value.of(arm.naive) for arm in mar.arms},
+            {arm.arm: MeanOrBounds.of(arm.naive) for arm in mar.arms},
             dropping,
         ),
         "set_to_zero": Way(
@@ -175,21 +175,21 @@ def analyse_table(folder: Path, seed: int = SEED) -> TableResult:
             "truant, with the column 'opened'",
             "Estimates under mar with 95% intervals: among customers of one mail who all opened it, or all did not, "
             "outcomes are missing by chance. The data cannot test this.",
-            {arm.arm: Value.of(arm.estimates["mar"]) for arm in mar.arms},
+            {arm.arm: MeanOrBounds.of(arm.estimates["mar"]) for arm in mar.arms},
             named_by(mar),
         ),
         "no_mediator": Way(
             "truant, without the column 'opened'",
             f"From the mean if all missing outcomes were 0 to the mean if all were {HIGH:.0f}: without a mediator, "
             "the table alone does not tell more.",
-            {arm.arm: Value.of(arm.bounds) for arm in alone.arms},
+            {arm.arm: MeanOrBounds.of(arm.bounds) for arm in alone.arms},
             named_by(alone),
             HIGH,
         ),
         "follow_up": Way(
             f"truant, after {CALLS} follow-ups",
             f"Estimates after {CALLS} follow-ups with 95% intervals: they hold whatever the reason for missingness.",
-            {arm.arm: Value.of(arm.estimates["follow-up"]) for arm in followed.arms},
+            {arm.arm: MeanOrBounds.of(arm.estimates["follow-up"]) for arm in followed.arms},
             named_by(followed),
             HIGH,
         ),

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from truant import theory
-from truant.play.run import Plan
+from truant.play.run import RunPlan
 from truant.policies import named
 from truant.spec import Spec
 
 
-def plan_named(spec: str, policies: list[str], horizon: int, seed: int) -> Plan:
+def plan_named(spec: str, policies: list[str], horizon: int, seed: int) -> RunPlan:
     """The runs that `simulate` would make; regret is noted at the last round only."""
     built = [named(policy) for policy in policies]
-    return Plan(Spec.parse(spec), built, horizon, seed, np.array([horizon]))
+    return RunPlan(Spec.parse(spec), built, horizon, seed, np.array([horizon]))
 
 
 def yardsticks(world: str, assumption: str, horizon: int, runs: int, seed: int) -> list[float]:

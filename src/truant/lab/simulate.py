@@ -15,7 +15,7 @@ from truant.errors import InvalidValue, quoted
 from truant.files import named_files
 from truant.lab.question import SimulationQuestion
 from truant.lab.result import Simulation
-from truant.play.run import Plan, RunResult, Watch, checkpoints, cores, play, rounds_late
+from truant.play.run import RunPlan, RunResult, Watch, checkpoints, cores, play, rounds_late
 from truant.policies import Policy, named
 from truant.policies.follow_up_rules import FollowUps, terms_of
 from truant.questions import asked
@@ -99,7 +99,7 @@ def plan_of(
     delay: int = 0,
     minimize: bool = False,
     follow_up: FollowUps | None = None,
-) -> Plan:
+) -> RunPlan:
     """What to run, checked."""
     if not isinstance(world, World | Spec | str):
         raise InvalidValue(f"world must be a name or a World, got {quoted(world)}.")
@@ -120,7 +120,7 @@ def plan_of(
     seed = whole_number("seed", seed, at_least=0)
     delay = rounds_late(delay, horizon)
     switch("minimize", minimize)
-    return Plan(world, built, horizon, seed, checkpoints(horizon), delay, minimize, follow_up)
+    return RunPlan(world, built, horizon, seed, checkpoints(horizon), delay, minimize, follow_up)
 
 
 def _inputs(world: World | Spec) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ class Wanted(NamedTuple):
 
 
 def _run_one(
-    plan: Plan, run: int, number: int, wanted: Wanted, progress: IntArray, stop: IntArray
+    plan: RunPlan, run: int, number: int, wanted: Wanted, progress: IntArray, stop: IntArray
 ) -> RunResult:
     """One run of one policy; the counts are dropped, as those of many runs would fill the memory."""
     policy, world = plan.policies[number], plan.instance(run)
@@ -166,7 +166,7 @@ def _run_one(
 
 
 def _play_all(
-    plan: Plan, runs: int, threads: int, wanted: Wanted, progress: bool | Callable[[float], None] | None
+    plan: RunPlan, runs: int, threads: int, wanted: Wanted, progress: bool | Callable[[float], None] | None
 ) -> list[list[RunResult]]:
     """The results of each run, by policy; an empty list for a run that was not finished."""
     count = len(plan.policies)

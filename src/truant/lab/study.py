@@ -18,7 +18,7 @@ import numpy as np
 from truant import registry
 from truant.errors import InvalidValue, TruantError
 from truant.fingerprint import code_fingerprint
-from truant.play.run import Plan, Watch, play
+from truant.play.run import RunPlan, Watch, play
 from truant.policies import Policy, named
 from truant.policies.policy import parts_of
 from truant.setting import FloatArray, IntArray
@@ -133,11 +133,11 @@ def check(study: Study) -> list[str]:
     return fingerprints
 
 
-def plan_at(seed: int, point: Point, policies: Sequence[Spec]) -> Plan:
+def plan_at(seed: int, point: Point, policies: Sequence[Spec]) -> RunPlan:
     """What `simulate` would run at a point."""
     rounds = np.unique([max(1, point.horizon // 2), point.horizon])
     built = [policy_of(policy) for policy in policies]
-    return Plan(point.world, built, point.horizon, seed, rounds, point.delay, point.minimize)
+    return RunPlan(point.world, built, point.horizon, seed, rounds, point.delay, point.minimize)
 
 
 @functools.cache

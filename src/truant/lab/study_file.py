@@ -15,7 +15,7 @@ import numpy as np
 
 from truant import registry
 from truant.errors import HORIZON, InvalidValue, label, quoted, unknown, visible
-from truant.lab.study import RUNS, Axis, WorldEntry, Choice, Study, at, shown, tasks_of_a_point
+from truant.lab.study import RUNS, Axis, Choice, Study, WorldEntry, at, shown, tasks_of_a_point
 from truant.play.run import rounds_late
 from truant.policies import named
 from truant.setting import LARGEST, switch, whole_number

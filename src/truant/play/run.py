@@ -95,7 +95,7 @@ LONGEST_DELAY = 10_000_000  # rounds: a run keeps 24 bytes for each outcome that
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """Everything that a run needs to know, but for its number."""
 
     world: World | Spec

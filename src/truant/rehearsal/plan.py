@@ -166,10 +166,12 @@ class RehearsalPlan:
         """The instance of a run: that of `truant simulate` with the same seed."""
         import numpy as np
 
-        from truant.play.run import Plan
+        from truant.play.run import RunPlan
 
         rounds = np.ones(1, np.int64)
-        return Plan(self.world, [], self.decisions, self.seed, rounds, minimize=self.minimize).instance(run)
+        return RunPlan(self.world, [], self.decisions, self.seed, rounds, minimize=self.minimize).instance(
+            run
+        )
 
     def configuration(
         self, variant: Variant, setting: Setting, outcomes: FloatArray | None = None

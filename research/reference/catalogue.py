@@ -12,8 +12,9 @@ from truant import errors
 from truant.cli import records as listings
 from truant.cli.live import outcomes_file, records
 from truant.demo import records as demo
+from truant.follow_up import records as plans
 from truant.lab import records as lab
-from truant.live import doctor, exchange, follow_up
+from truant.live import doctor, exchange, follow_up, status
 from truant.rehearsal import result as rehearsal
 
 PROBLEM = "problem.json"
@@ -26,10 +27,21 @@ DOCUMENTS: dict[str, tuple[Entry | str, ...]] = {
     "Analysis of tables": (
         "analysis-2.json",
         "analysis-by-2.json",
-        "plan-2.json",
+        Entry(
+            "Plan of follow-ups",
+            ("`truant plan --json`", "`truant.plan(...).summary()`"),
+            plans.PlanSummary,
+        ),
         "analysis-table-1.json",
         "analysis-by-table-1.json",
-        "plan-rows-1.json",
+        Entry(
+            "Rows to follow up",
+            ("`truant plan --out FILE.parquet`", "`truant.plan(...).save()`"),
+            None,
+            "truant/plan-rows/1",
+            plans.PlannedRow,
+            "The rows of a plan of follow-ups, in the order of the calls.",
+        ),
     ),
     "Simulations": (
         Entry("Simulation", ("`truant simulate --json`", "`Simulation.summary()`"), lab.SimulationSummary),
@@ -91,7 +103,15 @@ DOCUMENTS: dict[str, tuple[Entry | str, ...]] = {
             ("`truant correct --json`", "`truant withdraw --json`", "`truant forget --json`"),
             records.DecisionChange,
         ),
-        "status-1.json",
+        Entry(
+            "Status of an experiment",
+            (
+                "`truant status --json`",
+                "`truant watch --json` (one document in each line)",
+                "`Experiment.status().summary()`",
+            ),
+            status.Status,
+        ),
         Entry("Events", ("`truant events --json`",), records.Events),
         Entry("Closed windows", ("`truant close-windows --json`",), records.ClosedWindows),
         Entry("Settled experiments", ("`truant settle --json`",), records.SettledExperiments),

@@ -56,7 +56,7 @@ def parameters(documented: Any) -> dict[str, str]:
 
 def sentence(words: str) -> str:
     """A description or a comment as a sentence."""
-    if words and words[0].isalpha():
+    if words[:1].isalpha() and words[1:2] != "-":  # unlike p-value
         words = f"{words[0].upper()}{words[1:]}"
     return words if not words or words.endswith(".") else f"{words}."
 

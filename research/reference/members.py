@@ -19,12 +19,8 @@ DOCUMENTS = {  # classes whose fields have the names and the meaning of those of
     "Answer": ("analysis-2.json", "verdict.answers[]."),
     "Arm": ("analysis-2.json", "arms[]."),
     "ArmEstimate": ("analysis-2.json", "arms[].estimates.*."),
-    "ArmStatus": ("status-1.json", "arms[]."),
-    "Holdout": ("status-1.json", "holdout."),
     "Interval": ("analysis-2.json", "arms[].naive."),
     "Plan": ("plan-2.json", ""),
-    "Status": ("status-1.json", ""),
-    "Stopping": ("status-1.json", "stopping."),
     "Verdict": ("analysis-2.json", "verdict."),
 }
 

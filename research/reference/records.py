@@ -114,8 +114,8 @@ def type_schema(hint: Any) -> dict[str, Any]:
         return {}
     if hint is datetime:
         return {"type": "string", "format": "date-time"}
-    if origin is Annotated:  # what the document has in place of the value
-        return type_schema(arguments[1])
+    if origin is Annotated:  # what the document has in place of the value; or where that is described
+        return {"$ref": arguments[1]} if isinstance(arguments[1], str) else type_schema(arguments[1])
     if origin is Literal:
         return {"type": "string", "enum": list(arguments)}
     if origin in (types.UnionType, Union):

@@ -66,5 +66,6 @@ def type_of(annotation: Any) -> str:
     if annotation is inspect.Parameter.empty:
         return ""
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    text = re.sub(r"\bAnnotated\[(.*), [^\[\]]*\]", r"\1", text)  # what documents have in place of it
     text = re.sub(r"\b(?:npt|pa|pyarrow|alt|os|typing|np)\.", "", text)
     return re.sub(r"\bTime\b", "str", re.sub(r"\bFloatOrNaN\b", "float", text))  # see truant.envelope

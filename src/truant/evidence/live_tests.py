@@ -55,7 +55,7 @@ from truant.assumptions import ChiSquare, LateComparison
 from truant.assumptions.cells import same_within_levels
 from truant.assumptions.evidence import DRAWS, ENOUGH, LEAST_DRAWS, MOST_CELLS, SEED
 from truant.counts import OBSERVED, SUM, Counts, needed_counts
-from truant.envelope import in_document
+from truant.envelope import FloatOrNaN, in_document
 from truant.errors import InvalidValue, named, quoted
 from truant.evidence.contradictions import p_value
 from truant.setting import FloatArray, Setting, finite
@@ -66,11 +66,11 @@ from truant.shown import made_above
 class LateTest:
     """Late outcomes against those in time; a small p-value puts the assumption in doubt."""
 
-    assumption: str
-    question: str
-    statistic: float
-    freedom: int
-    p_value: float
+    assumption: str  # name of the assumption
+    question: str  # the question that the test answers
+    statistic: float  # chi-square statistic
+    freedom: int  # degrees of freedom
+    p_value: float  # p-value at one look
     late: int  # late outcomes that were compared
     comparison: LateComparison = field(repr=False)  # which outcomes were compared
     difference: float = field(repr=False)  # of the mean of late ones; nan where mediators were compared
@@ -78,7 +78,7 @@ class LateTest:
     @property
     @in_document
     def sentence(self) -> str:
-        """The answer, with what it means and what it does not."""
+        """The answer in a sentence, with what it means and what it does not."""
         return str(made_above("truant.documents.cautions:late_sentence", self))
 
 
@@ -265,10 +265,11 @@ FARTHEST = 700.0  # exponent whose exponential is still a number
 class ShareTest:
     """How often arms were chosen against their probabilities; small p-values say that choices were made otherwise."""
 
-    z: tuple[float, ...]  # of each arm; 0 where chance could not move it, infinite where that is no excuse
-    arm: int | None  # the arm that is least as expected; None if chance could move none
-    p_value: float  # at one look, corrected for the number of arms (Bonferroni)
-    p_value_any_time: float  # at any number of looks
+    # standardized deviation of each arm; 0 where chance could not move it, None where it is infinite
+    z: tuple[FloatOrNaN, ...]
+    arm: int | None  # number of the arm that deviates most, from 0; None if chance could move none
+    p_value: float  # p-value at one look, corrected for the number of arms (Bonferroni)
+    p_value_any_time: float  # p-value that holds at any number of looks
     arm_name: str = field(repr=False)  # of that arm, in a sentence, and how often it was and should be chosen
     chosen: float = field(repr=False)
     expected: float = field(repr=False)
@@ -276,7 +277,7 @@ class ShareTest:
     @property
     @in_document
     def sentence(self) -> str:
-        """What it means, and what to do."""
+        """The answer in a sentence: what it means, and what to do."""
         return str(made_above("truant.documents.cautions:shares_sentence", self))
 
 

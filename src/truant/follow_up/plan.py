@@ -38,7 +38,8 @@ from truant.follow_up.assurance import (
     simulated_moments,
 )
 from truant.follow_up.cells import ArmMoments, PlanCells, plan_cells
-from truant.follow_up.result import WORST_CASE, Kind, Plan, PlannedCell, PlanOptions, PlanPoint
+from truant.follow_up.records import Kind, PlannedCell
+from truant.follow_up.result import WORST_CASE, Plan, PlanOptions, PlanPoint
 from truant.setting import FloatArray, Setting, whole_number
 
 ALIKE, DIFFER = "alike", "differ"

@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from truant.assumptions.follow_up import FAILURES
-from truant.envelope import document
+from truant.envelope import plain
 from truant.errors import InvalidValue, named, quoted, unknown
 from truant.estimates.beliefs import Labels
 from truant.follow_up.assurance import CHANCE, Whole
+from truant.follow_up.records import Kind, PlannedCell, PlanSummary, PlanTerms
 from truant.provenance import TURNED_ROUND, Provenance
 from truant.setting import as_float, is_number, positive_number, whole_number
 from truant.shown import Shown, save_table
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 WORST_CASE = "worst-case"
 MOST_DIFFERENT = 10  # standard deviations
 DIFFERENCE = 0.5
-
-Kind = Literal["reached", "not-reached", "settled"]
 
 
 @dataclass(frozen=True)
@@ -71,18 +70,6 @@ class PlanOptions:
             raise unknown("way to take failed follow-ups", self.failures, FAILURES)
         if self.budget is not None:
             whole_number("budget", self.budget, at_least=1)
-
-
-@dataclass(frozen=True)
-class PlannedCell:
-    """The missing outcomes of an arm and mediator level, and how many of them to follow up."""
-
-    arm: str
-    mediator: str
-    rows: int
-    missing: int
-    followed_up: int  # before
-    follow_ups: int
 
 
 @dataclass(frozen=True)
@@ -242,35 +229,21 @@ class Plan(Shown):
     def summary(self) -> dict[str, Any]:
         """Everything but the list of rows, as plain values for JSON."""
         origin, options = self.provenance, self.options
-        fields = {
-            "source": origin.source,
-            "rows": origin.rows,
-            "skipped": origin.skipped,
-            "columns": dict(origin.columns),
-            "where": origin.where,
-            "filtered_out": origin.filtered_out,
-            "minimize": self.minimize,
-            "notes": list(origin.notes),
-            "kind": self.kind,
-            "sentence": self.sentence,
-            "advice": self._view("notes", self),
-            "leader": self.leader,
-            "missing": self.missing,
-            "followed_up": self.followed_up,
-            "needed": self.needed,
-            "follow_ups": self.follow_ups,
-            "chances": self.chances,
-            "smallest_difference": self.smallest_difference,
-            "outcome_sd": self.outcome_sd,
-            "options": {
-                name: getattr(options, name) for name in ("level", "chance", "differ", "success", "budget")
-            }
-            | {"failed_follow_ups": options.failures},
-            "seed": self.seed,
-            "cells": self.table().to_pylist(),
-            "curve": [{"follow_ups": one.follow_ups, **one.chances} for one in self.curve],
-        }
-        return document("plan", 2, fields)
+        names = ("level", "chance", "differ", "success", "budget")
+        asked = {name: getattr(options, name) for name in names}
+        own = (
+            *("minimize", "kind", "sentence", "leader", "missing", "followed_up", "needed", "follow_ups"),
+            *("chances", "smallest_difference", "outcome_sd", "seed", "cells"),
+        )
+        read = ("source", "rows", "skipped", "columns", "where", "filtered_out", "notes")
+        figures = PlanSummary(
+            **{name: getattr(origin, name) for name in read},
+            **{name: getattr(self, name) for name in own},
+            advice=self._view("notes", self),
+            options=PlanTerms(**asked, failed_follow_ups=options.failures),
+            curve=[{"follow_ups": one.follow_ups, **one.chances} for one in self.curve],
+        )
+        return dict(plain(figures))
 
     def table(self) -> pa.Table:
         """One row for each arm and mediator level: rows, missing, followed up before, follow-ups that are planned."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from truant.analysis import Analysis
 from truant.counts import OBSERVED, SQUARES, SUM
+from truant.envelope import Time
 from truant.estimates.beliefs import Caution
 from truant.evidence.course import ArmPeriod, OverTime
 from truant.live import counting
@@ -28,8 +29,8 @@ MOST_POINTS = 200
 class AllocationPoint:
     """The probabilities of the arms from a moment on."""
 
-    at: str
-    probabilities: dict[str, float]
+    at: Time  # from when on they hold
+    probabilities: dict[str, float]  # probability of each arm, by its name
 
 
 def allocation_course(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, TypedDict
 
 from truant.analysis import Analysis
 from truant.documents.lists import pending_text
 from truant.documents.status import status_sentences, waiting_sentence
 from truant.documents.verdict import verdict_sentence
-from truant.envelope import document, plain
+from truant.envelope import Time, in_document, plain
 from truant.errors import counted, named
 from truant.evidence.live_tests import LateTest, ShareTest
 from truant.live.course import AllocationPoint
+from truant.live.store.statements import ExperimentStatus
 from truant.shown import Shown
 
 
@@ -20,92 +21,109 @@ from truant.shown import Shown
 class ArmStatus:
     """An arm as it stands."""
 
-    arm: str
-    active: bool  # may be chosen
-    share: float  # probability in the next decision
-    asked: int
-    pending: int
-    settled: int
-    observed: int
-    missing: int
-    withdrawn: int
-    late: int  # outcomes that came after their window
-    mean: float | None  # under the experiment's assumption
-    low: float | None
-    high: float | None
-    probability_best: float | None
+    arm: str  # name of the arm
+    active: bool  # whether it can be chosen
+    share: float  # its probability in the next decision
+    asked: int  # decisions with this arm
+    pending: int  # decisions whose window is open
+    settled: int  # decisions that are counted
+    observed: int  # settled decisions with an outcome
+    missing: int  # settled decisions whose outcome is missing
+    withdrawn: int  # decisions that were withdrawn
+    late: int  # outcomes that came late
+    mean: float | None  # mean under the assumption of the experiment; None if there is no estimate
+    low: float | None  # lower end of its confidence interval; None if there is none
+    high: float | None  # upper end of its confidence interval; None if there is none
+    probability_best: float | None  # probability that the arm is the best; None if it is not known
 
 
 @dataclass(frozen=True)
 class Stopping:
     """Whether the stop rule that was set is met."""
 
-    rule: str
-    met: bool
-    sentence: str
+    rule: str  # the rule in words
+    met: bool  # whether it is met
+    sentence: str  # the answer in a sentence
 
 
 @dataclass(frozen=True)
 class Holdout:
     """The decisions of the fixed split, beside those that were learned from; means under the assumption."""
 
-    decisions: int
-    observed: int
+    decisions: int  # settled decisions of the holdout
+    observed: int  # those with an outcome
+    # mean outcome of the holdout under the assumption of the experiment; None if there is no estimate
     mean: float | None
-    adaptive_mean: float | None
+    adaptive_mean: float | None  # the same of all other decisions; None if there is no estimate
+
+
+class FollowUpCounts(TypedDict):
+    """Follow-ups of an experiment."""
+
+    picked: int  # decisions that were picked
+    answered: int  # follow-ups that obtained an outcome
+    failed: int  # follow-ups that failed
+    outstanding: int  # follow-ups without an answer yet
+    rounds: int  # how often decisions were picked
 
 
 @dataclass(frozen=True, eq=False)
 class Status(Shown):
-    """What is known of an experiment at one moment; prints itself, and writes a page."""
+    """What is known of an experiment at one moment."""
 
     _views: ClassVar = {"document": "truant.documents.status:status_document"}
 
-    experiment: str
-    status: str
-    at: str
-    revision: int
-    counts_version: int
-    configuration: dict[str, Any]
-    decisions: int
-    pending: int
-    pending_with_outcome: int  # of these: their outcome was told, and is counted when the window closes
-    settled: int
-    observed: int
-    reasons: dict[str, int]  # why outcomes are missing, or that they were taken as absent
-    late: int
-    told_late: int  # of these: happened in their window, and were told after it was closed
-    next_close: str | None  # when the next window is over
+    schema: ClassVar = "truant/status/1"
+    experiment: str  # name of the experiment
+    status: ExperimentStatus  # whether it makes new decisions
+    at: Time  # the moment
+    revision: int  # number of the configuration
+    counts_version: int  # how often the counts were updated
+    # the settings of the experiment
+    configuration: Annotated[dict[str, Any], "experiment-1.json#/properties/configuration"]
+    decisions: int  # decisions that were made
+    pending: int  # decisions whose window is open
+    # pending decisions whose outcome was told; it is counted when their window closes
+    pending_with_outcome: int
+    settled: int  # decisions whose window is over and that are counted
+    observed: int  # settled decisions with an outcome
+    # why the other settled decisions have no outcome of their own, by reason (`expired`, `reported`, `withdrawn`,
+    # `absent`): their number
+    reasons: dict[str, int]
+    late: int  # outcomes that were kept but not counted because they came late
+    told_late: int  # late outcomes that happened in their window and were told after it was closed
+    next_close: Time | None  # when the next window is over; None if none is open
     learning: str  # when learning starts, in a sentence
-    arms: tuple[ArmStatus, ...]
-    follow_ups: dict[str, int]  # picked, answered, failed, without an answer yet
-    holdout: Holdout | None
+    arms: tuple[ArmStatus, ...]  # one entry for each arm
+    follow_ups: Annotated[dict[str, int], FollowUpCounts]  # follow-ups of missing outcomes
+    holdout: Holdout | None  # the decisions of the fixed split; None if there is no holdout
+    # whether arms were chosen as often as their probabilities say, by the decisions that were tested
     share_tests: dict[str, ShareTest]
+    # whether late outcomes are like those that came in time; empty if nothing can be compared
     late_tests: tuple[LateTest, ...]
-    arrivals: tuple[int, ...]  # outcomes by part of the window in which they arrived
-    last_arrivals: float | None  # share of them in the last tenth
-    allocations: tuple[AllocationPoint, ...]
-    stopping: Stopping | None
-    analysis: Analysis = field(repr=False)
+    arrivals: tuple[int, ...]  # outcomes by the tenth of the window in which they arrived
+    # share of the outcomes that arrived in the last tenth; None if there are too few outcomes
+    last_arrivals: float | None
+    allocations: tuple[AllocationPoint, ...]  # the shares of the arms over time; at most about 200 of them
+    stopping: Stopping | None  # whether the stop rule is met; None if there is no rule
+    # the analysis of the settled decisions, without the fields about a file
+    analysis: Annotated[Analysis, "analysis-2.json"]
 
     @property
+    @in_document
     def verdict(self) -> str:
         """Which arm is best, whether that is clear, and if not, why not; while nothing is counted, why that is."""
         return verdict_sentence(self.analysis) if self.settled else waiting_sentence(self)
 
     @property
+    @in_document
     def sentences(self) -> list[str]:
         """The verdict, alarms and notes as sentences, the most important first."""
         return status_sentences(self)
 
     def summary(self) -> dict[str, Any]:
         """Everything, as plain values for JSON."""
-        own = plain(self) | {
-            "verdict": self.verdict,
-            "sentences": self.sentences,
-            "analysis": self.analysis.summary(),
-        }
-        return document("status", 1, own)
+        return dict(plain(self)) | {"analysis": self.analysis.summary()}
 
     def __repr__(self) -> str:
         decisions = counted(self.decisions, "decision")

@@ -34,7 +34,7 @@ MEETS = {
 }
 
 
-@pytest.mark.parametrize("name", registry.names("world"))
+@pytest.mark.parametrize("name", registry.built_in_names("world"))
 def test_worlds(name):
     checks.check_world(make(name, seed=1, **NEEDED.get(name, {})))
 

@@ -101,7 +101,7 @@ def test_a_policy_given_twice_runs_once():
     result = run(
         "simulate",
         "--world",
-        "null",
+        "rates",
         *["--policy", "mcar-ucb"] * 2,
         "--horizon",
         "50",
@@ -274,6 +274,8 @@ def test_every_parameter_is_explained_once(command):
     explained = run(command).stdout.split("\n\nParameters:\n")[1].split("\n\n")[0].splitlines()
     assert len(explained) == len({line.split()[0] for line in explained})
     assert {line.split()[0] for line in explained} == {name for row in rows for name in row["parameters"]}
+    if command == "worlds":  # other packages explain their own, or not at all
+        rows = [row for row in rows if row["name"] in registry.built_in_names("world")]
     for row in rows:
         assert list(row["meanings"]) == list(row["parameters"])
         assert all(re.fullmatch(r"[A-Z].*\.", text) for text in row["meanings"].values()), row

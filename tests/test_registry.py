@@ -23,7 +23,7 @@ from truant.worlds import make
     [
         ("assumption", {"mcar", "mar", "mnar", "mediator-mar", "mediator-mnar", "both-mnar", "mar-known"}),
         ("index", {"ucb", "thompson", "greedy", "epsilon-greedy", "uniform"}),
-        ("world", {"mcar", "mar", "mar-low", "confounded", "mnar", "mnar-hidden", "mediator-mnar", "null"}),
+        ("world", {"mcar", "mar", "mar-low", "confounded", "mnar", "mnar-hidden", "mediator-mnar"}),
         ("policy", {"naive-ucb", "zero-ucb", "oracle-ucb", "oracle-thompson", "paper-mnar-literal"}),
     ],
 )
@@ -246,7 +246,7 @@ def test_names_of_another_package_are_listed_after_the_built_in_ones():
         ("index", "lowest"),
         ("policy", "outside-policy"),
     ]:
-        assert registry.names(kind)[-1] == name
+        assert name in registry.names(kind)[len(registry.built_in_names(kind)) :]
         assert len(set(registry.names(kind))) == len(registry.names(kind))
         assert "truant_outside" not in sys.modules  # a list needs no import
     assert {"hopeful-lowest", "hopeful-ucb", "mcar-lowest", "outside-policy"} <= set(policy_names())

@@ -64,15 +64,14 @@ def smaller(file: Path) -> dict[str, Any]:
 def paragraphs(name: str, result: SweepResult, reading: str) -> list[str]:
     """The section: title, question, chart, reading, figures."""
     study = result.study
-    command = (
-        f"`truant sweep research/ablations/{name}.toml`: {study.runs} runs at each point, seed {study.seed}."
-    )
+    command = f"`PYTHONPATH=research/plugin truant sweep research/ablations/{name}.toml`"
     return [
         f"## {study.title}",
         study.description,
         picture(f"ablation-{name}.png", study.title),
         reading,
-        f"{command} Mean regret, with its standard error in brackets.",
+        f"{command}: {study.runs} runs at each point, seed {study.seed}. Mean regret, with its standard error in "
+        "brackets.",
         *figures(result),
     ]
 

@@ -9,6 +9,7 @@ outcomes, and with a normal one they had 17 and 80.
 import numpy as np
 import pytest
 
+import research  # noqa: F401 - finds its worlds
 from truant.lab.simulate import simulate
 
 RUNS = 50

@@ -41,7 +41,7 @@ def test_tables_show_every_mean(name, tmp_path):
     result = truant.sweep(ablation.smaller(file_of(name)), out=tmp_path)
     text = "\n\n".join(ablation.paragraphs(name, result, "What it shows."))
     assert "What it shows." in text
-    assert f"`truant sweep research/ablations/{name}.toml`: 3 runs" in text
+    assert f"`PYTHONPATH=research/plugin truant sweep research/ablations/{name}.toml`: 3 runs" in text
     for row in result.rows:
         assert figure(row) in text
     assert len(ablation.chart(result).to_dict()["concat"]) == len(result.study.blocks)
@@ -71,6 +71,6 @@ def test_the_page_is_of_these_studies():
     for name in STUDIES:
         study = read_study(file_of(name))
         assert f"## {study.title}\n\n{study.description}\n" in text
-        made = f"`truant sweep research/ablations/{name}.toml`: {study.runs} runs at each point, seed {study.seed}."
-        assert made in text
+        command = f"`PYTHONPATH=research/plugin truant sweep research/ablations/{name}.toml`"
+        assert f"{command}: {study.runs} runs at each point, seed {study.seed}." in text
         assert " ".join(reading_of(name).split()) in " ".join(text.split())

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import research  # noqa: F401 - finds its worlds
 from truant import theory
 from truant.errors import NotIdentified, UnknownName
 from truant.worlds import DiscreteWorld, RealWorld, World, make

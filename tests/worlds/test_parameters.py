@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import research  # noqa: F401 - finds its worlds
 from truant import datasets, registry
 from truant.errors import InvalidValue, MissingExtra, UnknownName
 from truant.worlds import DiscreteWorld, RealWorld, make, trials

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
+import research  # noqa: F401 - finds its worlds
 from truant.worlds import DiscreteWorld, RealWorld, make
 
 FloatArray = npt.NDArray[np.float64]

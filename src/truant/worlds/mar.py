@@ -145,29 +145,6 @@ def mar_peaked(
     return _mar(rng, arms, K, gamma, sd, peaked)
 
 
-def null(
-    rng: np.random.Generator, *, arms: int = 10, K: int = 5, gamma: Range = (0.1, 1.0), sd: float = 1.0
-) -> RealWorld:
-    """All arms have the same mean; only missingness differs between them.
-
-    One P(m) ~ Dirichlet(1) and one E[Y|m] ~ U[0, 1] for all arms, gamma uniform per arm and level. Every
-    policy has regret 0 here; dropping the missing rows shows differences that do not exist.
-
-    Parameters
-    ----------
-    arms : number of arms.
-    K : number of mediator levels.
-    gamma : P(O=1|m,a), one number or a low, high range.
-    sd : standard deviation of an outcome given its mediator.
-    """
-    n = whole_number("arms", arms, at_least=1)
-    levels = whole_number("K", K, at_least=1)
-    means = rng.uniform(0.0, 1.0, levels)
-    p = dirichlet(rng, np.ones(levels))
-    seen = chances(rng, "gamma", gamma, (n, levels))
-    return RealWorld(np.tile(p, (n, 1)), np.tile(means, (n, 1)), seen, outcome_sd=spread(sd))
-
-
 def _mar(
     rng: np.random.Generator, arms: int, K: int, gamma: Range, sd: float, mediators: MediatorDraw
 ) -> RealWorld:
@@ -176,65 +153,6 @@ def _mar(
     means = boosted_means(rng, *shape)
     seen = chances(rng, "gamma", gamma, shape)
     return RealWorld(mediators(shape), means, seen, outcome_sd=spread(sd))
-
-
-def mar_rare(
-    rng: np.random.Generator, *, arms: int = 10, K: int = 5, gamma: Range = 0.02, sd: float = 1.0
-) -> RealWorld:
-    """The best arm is better only in one mediator level, whose outcomes are almost never observed.
-
-    Plain arms have mean .5 everywhere. The best one has mean .2, but 4 in one level of probability 1/5, so .96
-    in all; outcomes of that level are seen with probability gamma, all others with .9.
-
-    Parameters
-    ----------
-    arms : number of arms.
-    K : number of mediator levels, at least 2.
-    gamma : P(O=1) in the level that matters, one number or a low, high range.
-    sd : standard deviation of an outcome given its mediator.
-    """
-    n, levels = whole_number("arms", arms, at_least=2), whole_number("K", K, at_least=2)
-    best, level = one_arm(rng, n), int(rng.integers(levels))
-    means, seen = np.full((n, levels), 0.5), np.full((n, levels), 0.9)
-    p = np.full((n, levels), 0.8 / (levels - 1))
-    p[:, level] = 0.2
-    means[best] = 0.2
-    means[best, level] = 4.0
-    seen[best, level] = chances(rng, "gamma", gamma, (1,))[0]
-    return RealWorld(p, means, seen, outcome_sd=spread(sd))
-
-
-def mar_one_hidden(
-    rng: np.random.Generator, *, arms: int = 10, K: int = 5, lowest: float = 0.05, sd: float = 1.0
-) -> RealWorld:
-    """The best arm's outcomes are mostly missing in its good mediator levels and observed in its bad ones.
-
-    The best arm's E[Y|m] is U[0, 2] sorted, its gamma falls from .9 to `lowest` over the levels; the others have
-    E[Y|m,a] ~ U[0, .4] and gamma ~ U[.8, 1]; P(m|a) ~ Dirichlet(1).
-
-    Parameters
-    ----------
-    arms : number of arms.
-    K : number of mediator levels.
-    lowest : the best arm's gamma in its best level.
-    sd : standard deviation of an outcome given its mediator.
-    """
-    shape = n, levels = whole_number("arms", arms, at_least=2), whole_number("K", K, at_least=1)
-    best = one_arm(rng, n)
-    means, seen = rng.uniform(0.0, 0.4, shape), rng.uniform(0.8, 1.0, shape)
-    means[best] = np.sort(rng.uniform(0.0, 2.0, levels))
-    seen[best] = np.linspace(0.9, number("lowest", lowest), levels)
-    return RealWorld(dirichlet(rng, np.ones(shape)), means, seen, outcome_sd=spread(sd))
-
-
-def mar_wide(
-    rng: np.random.Generator, *, arms: int = 10, K: int = 5, gamma: Range = (0.1, 1.0), sd: float = 1.0
-) -> RealWorld:
-    """Means differ far more between mediator levels than between arms: drawn from -2 to 3."""
-    shape = whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=1)
-    means = rng.uniform(-2.0, 3.0, shape)
-    seen = chances(rng, "gamma", gamma, shape)
-    return RealWorld(dirichlet(rng, np.ones(shape)), means, seen, outcome_sd=spread(sd))
 
 
 def noisy_arm(
@@ -349,10 +267,6 @@ parts: dict[str, Callable[..., RealWorld]] = {
     "mar-low": mar_low,
     "mar-uniform": mar_uniform,
     "mar-peaked": mar_peaked,
-    "null": null,
-    "mar-rare": mar_rare,
-    "mar-one-hidden": mar_one_hidden,
-    "mar-wide": mar_wide,
     "noisy-arm": noisy_arm,
     "noisy-level": noisy_level,
     "mediator-mar": mediator_mar,

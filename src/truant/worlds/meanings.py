@@ -23,7 +23,6 @@ MEANINGS = {
     "size": "Size of the rare large outcomes that decide which arm is best.",
     "sigma": "Standard deviation of the logarithm of an amount, from 0 to 4.",
     "rare": f"Probability of the rare mediator level; {RANGE}.",
-    "lowest": "Probability that an outcome of the best arm is observed at its best mediator level.",
     "linked": "Whether the probability that an outcome is observed also depends on whether its mediator is observed.",
     "hidden": "Probability that an outcome of the hidden kind is observed; it is 0.9 for the others.",
     "gap": "How much better the best arm is than the others.",
@@ -54,8 +53,6 @@ OF_PART = {
     "mar-low": {"gamma": _BY_LEVEL},
     "mar-uniform": {"gamma": _BY_LEVEL},
     "mar-peaked": {"gamma": _BY_LEVEL},
-    "mar-wide": {"gamma": _BY_LEVEL},
-    "null": {"gamma": _BY_LEVEL},
     "lognormal": {"gamma": _BY_LEVEL},
     "mnar": {"gamma": _BY_OUTCOME},
     "mnar-clear": {"gamma": _BY_OUTCOME},
@@ -67,9 +64,6 @@ OF_PART = {
     "both-mnar": {"gamma": _BY_OUTCOME, "mediator_gamma": _MEDIATOR_BY_LEVEL},
     "mediator-mar": {"gamma": _BY_LEVEL, "mediator_gamma": _MEDIATOR_BY_ARM},
     "mcar": {"gamma": f"{OBSERVED}, the same in all arms; {RANGE}."},
-    "mar-rare": {
-        "gamma": f"Probability that an outcome of the best arm is observed in the mediator level that matters; {RANGE}."
-    },
     "rare-level": {
         "gamma": f"Probability that an outcome is observed in the rare mediator level; {RANGE} for each arm.",
         "size": f"Mean outcome of the best arm in the rare mediator level; {RANGE}.",

@@ -2,7 +2,7 @@
 
 In `mnar` and its kin the outcome hides itself, O ⟂ M given A, Y: the mediator is its shadow. In the plain worlds
 mediator and outcome have little to do with each other, so the shadow is faint; in the clear ones they have the same
-level with probability `match`. In the hidden ones the good arm's high outcomes stay away, and so do the other arms'
+level with probability `match`. In `mnar-hidden` the good arm's high outcomes stay away, and so do the other arms'
 low ones: dropping the missing rows then prefers a wrong arm. In `both-mnar` the mediator hides itself, too (O ⟂ (M, Q)
 given A, Y, and Q ⟂ (Y, O) given A, M); in `mediator-mnar` and its kin the mediator does, and the outcome is missing by
 the mediator (Y, O, Q independent given A, M).
@@ -45,7 +45,7 @@ def mnar(
     gamma : P(O=1|y,a), one number or a low, high range.
     """
     _, joint = boosted_joint(rng, *sizes(arms, K, L))
-    return DiscreteWorld(joint, _by_outcome(rng, gamma, joint))
+    return DiscreteWorld(joint, chances(rng, "gamma", gamma, (len(joint), 1, joint.shape[2])))
 
 
 def mnar_hidden(rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5) -> DiscreteWorld:
@@ -54,7 +54,7 @@ def mnar_hidden(rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int 
     gamma falls linearly from .9 to .15 over the boosted arm's outcomes and rises from .3 to .95 elsewhere.
     """
     boosted, joint = boosted_joint(rng, *sizes(arms, K, L))
-    return DiscreteWorld(joint, _hidden(boosted, joint))
+    return DiscreteWorld(joint, hiding(len(joint), boosted, joint.shape[2])[:, None, :])
 
 
 def mnar_clear(
@@ -72,16 +72,8 @@ def mnar_clear(
     give the outcome's level too. With match = 0 that vector is all there is, with 1 the mediator is the outcome.
     """
     _, joint = boosted_joint(rng, *matching_sizes("mnar-clear", arms, K, L))
-    gammas = _by_outcome(rng, gamma, joint)
-    return DiscreteWorld(_clear(rng, joint, match), gammas)
-
-
-def mnar_hidden_clear(
-    rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5, match: float = MATCH
-) -> DiscreteWorld:
-    """`mnar-hidden` with the informative mediator of `mnar-clear` (needs K = L)."""
-    boosted, joint = boosted_joint(rng, *matching_sizes("mnar-hidden-clear", arms, K, L))
-    return DiscreteWorld(_clear(rng, joint, match), _hidden(boosted, joint))
+    gammas = chances(rng, "gamma", gamma, (len(joint), 1, joint.shape[2]))
+    return DiscreteWorld(informative(rng, joint, match), gammas)
 
 
 def boosted_joint(rng: np.random.Generator, arms: int, K: int, L: int) -> tuple[int, FloatArray]:
@@ -90,17 +82,7 @@ def boosted_joint(rng: np.random.Generator, arms: int, K: int, L: int) -> tuple[
     return boosted, dirichlet(rng, np.ones((arms, K)))[..., None] * outcomes
 
 
-def _by_outcome(rng: np.random.Generator, gamma: Range, joint: FloatArray) -> FloatArray:
-    arms, _, L = joint.shape
-    return chances(rng, "gamma", gamma, (arms, 1, L))
-
-
-def _hidden(boosted: int, joint: FloatArray) -> FloatArray:
-    arms, _, L = joint.shape
-    return hiding(arms, boosted, L)[:, None, :]
-
-
-def _clear(rng: np.random.Generator, joint: FloatArray, match: float) -> FloatArray:
+def informative(rng: np.random.Generator, joint: FloatArray, match: float) -> FloatArray:
     """The same P(y|a), with P(m|y,a) `matching`."""
     arms, _, L = joint.shape
     given = matching(rng, match, (arms, L, L))  # (arms, y, m)
@@ -157,19 +139,8 @@ def mediator_mnar(
     gamma : P(O=1|m,a), one number or a low, high range.
     mediator_gamma : P(Q=1|m,a), one number or a low, high range.
     """
-    joint = _sorted_joint(rng, *sizes(arms, K, L))
+    joint = sorted_joint(rng, *sizes(arms, K, L))
     return _drawn(rng, joint, gamma, mediator_gamma)
-
-
-def mediator_mnar_hidden(
-    rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5
-) -> DiscreteWorld:
-    """`mediator-mnar` where the best arm's good mediator levels and the others' bad ones are often missing.
-
-    Both chances, to see M and to see Y, fall linearly from .9 to .15 over the best arm's sorted levels and
-    rise from .3 to .95 over those of the others.
-    """
-    return _both_hidden(_sorted_joint(rng, *sizes(arms, K, L)))
 
 
 def mediator_mnar_clear(
@@ -187,25 +158,20 @@ def mediator_mnar_clear(
     P(y|m,a) is `match` on y = m plus the rest of a Dirichlet(1) vector, and the boosted arm has
     P(m|a) ~ Dirichlet(1,..,1,5): it is better because its high levels are likelier.
     """
-    joint = _clear_joint(rng, match, *matching_sizes("mediator-mnar-clear", arms, K, L))
+    joint = clear_joint(rng, match, *matching_sizes("mediator-mnar-clear", arms, K, L))
     return _drawn(rng, joint, gamma, mediator_gamma)
 
 
-def mediator_mnar_hidden_clear(
-    rng: np.random.Generator, *, arms: int = 10, K: int = 5, L: int = 5, match: float = MATCH
-) -> DiscreteWorld:
-    """`mediator-mnar-hidden` with the informative mediator of `mediator-mnar-clear` (needs K = L)."""
-    return _both_hidden(_clear_joint(rng, match, *matching_sizes("mediator-mnar-hidden-clear", arms, K, L)))
-
-
-def _sorted_joint(rng: np.random.Generator, arms: int, K: int, L: int) -> FloatArray:
+def sorted_joint(rng: np.random.Generator, arms: int, K: int, L: int) -> FloatArray:
+    """P(m,y|a) of `mediator-mnar`, shape (arms, K, L)."""
     _, outcomes = boosted_outcomes(rng, arms, K, L)
     order = np.argsort(outcomes @ np.linspace(0, 1, L), axis=1)  # by E[Y|m,a]
     outcomes = np.take_along_axis(outcomes, order[..., None], axis=1)
     return dirichlet(rng, np.ones((arms, K)))[..., None] * outcomes
 
 
-def _clear_joint(rng: np.random.Generator, match: float, arms: int, K: int, L: int) -> FloatArray:
+def clear_joint(rng: np.random.Generator, match: float, arms: int, K: int, L: int) -> FloatArray:
+    """P(m,y|a) of `mediator-mnar-clear`, shape (arms, K, L)."""
     weights = np.ones((arms, K))
     weights[one_arm(rng, arms), -1] = 5.0
     # not sorted: the levels are the outcomes', and a swap would break y = m
@@ -219,13 +185,6 @@ def _drawn(rng: np.random.Generator, joint: FloatArray, gamma: Range, mediator_g
     seen = chances(rng, "gamma", gamma, (arms, K))
     mediator_seen = chances(rng, "mediator_gamma", mediator_gamma, (arms, K))
     return DiscreteWorld(joint, seen[..., None], mediator_seen)
-
-
-def _both_hidden(joint: FloatArray) -> DiscreteWorld:
-    arms, K, L = joint.shape
-    best = int(np.argmax(joint.sum(axis=1) @ np.linspace(0, 1, L)))
-    seen = hiding(arms, best, K)
-    return DiscreteWorld(joint, seen[..., None], seen)
 
 
 SEEN = 0.9  # the chance to see an outcome that is not hidden
@@ -270,11 +229,8 @@ parts = {
     "mnar": mnar,
     "mnar-hidden": mnar_hidden,
     "mnar-clear": mnar_clear,
-    "mnar-hidden-clear": mnar_hidden_clear,
     "both-mnar": both_mnar,
     "mediator-mnar": mediator_mnar,
-    "mediator-mnar-hidden": mediator_mnar_hidden,
     "mediator-mnar-clear": mediator_mnar_clear,
-    "mediator-mnar-hidden-clear": mediator_mnar_hidden_clear,
     "mediator-and-outcome": mediator_and_outcome,
 }

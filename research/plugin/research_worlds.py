@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truant.setting import FloatArray, whole_number
+from truant.setting import FloatArray, number, whole_number
 from truant.worlds import DiscreteWorld, RealWorld
 from truant.worlds.draws import (
     MATCH,
@@ -16,10 +16,8 @@ from truant.worlds.draws import (
     dirichlet,
     hiding,
     matching_sizes,
-    number,
     one_arm,
     sizes,
-    spread,
 )
 from truant.worlds.mnar import boosted_joint, clear_joint, informative, sorted_joint
 
@@ -44,7 +42,9 @@ def null(
     means = rng.uniform(0.0, 1.0, levels)
     p = dirichlet(rng, np.ones(levels))
     seen = chances(rng, "gamma", gamma, (n, levels))
-    return RealWorld(np.tile(p, (n, 1)), np.tile(means, (n, 1)), seen, outcome_sd=spread(sd))
+    return RealWorld(
+        np.tile(p, (n, 1)), np.tile(means, (n, 1)), seen, outcome_sd=number("sd", sd, at_least=0)
+    )
 
 
 def mar_rare(
@@ -70,7 +70,7 @@ def mar_rare(
     means[best] = 0.2
     means[best, level] = 4.0
     seen[best, level] = chances(rng, "gamma", gamma, (1,))[0]
-    return RealWorld(p, means, seen, outcome_sd=spread(sd))
+    return RealWorld(p, means, seen, outcome_sd=number("sd", sd, at_least=0))
 
 
 def mar_one_hidden(
@@ -93,7 +93,7 @@ def mar_one_hidden(
     means, seen = rng.uniform(0.0, 0.4, shape), rng.uniform(0.8, 1.0, shape)
     means[best] = np.sort(rng.uniform(0.0, 2.0, levels))
     seen[best] = np.linspace(0.9, number("lowest", lowest), levels)
-    return RealWorld(dirichlet(rng, np.ones(shape)), means, seen, outcome_sd=spread(sd))
+    return RealWorld(dirichlet(rng, np.ones(shape)), means, seen, outcome_sd=number("sd", sd, at_least=0))
 
 
 def mar_wide(
@@ -103,7 +103,7 @@ def mar_wide(
     shape = whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=1)
     means = rng.uniform(-2.0, 3.0, shape)
     seen = chances(rng, "gamma", gamma, shape)
-    return RealWorld(dirichlet(rng, np.ones(shape)), means, seen, outcome_sd=spread(sd))
+    return RealWorld(dirichlet(rng, np.ones(shape)), means, seen, outcome_sd=number("sd", sd, at_least=0))
 
 
 def mnar_hidden_clear(

@@ -18,6 +18,7 @@ import re
 import signal
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -123,11 +124,9 @@ class Part:
 
     @property
     def meanings(self) -> dict[str, str]:
-        """What each parameter means, in a sentence; empty where its docstring does not say."""
-        if self.kind == "world" and not self.package:
-            said = {**general_meanings(self.kind), **_words_of_worlds().OF_PART.get(self.name, {})}
-        else:
-            said = documented_parameters(self.factory)
+        """What each parameter means, in a sentence; a built-in part need not repeat what most others say of it."""
+        said = {} if self.package else general_meanings(self.kind)
+        said |= documented_parameters(self.factory)
         return {name: said.get(name, "") for name in self.parameters}
 
     def build(self, *arguments: Any, **parameters: Any) -> Any:
@@ -229,10 +228,13 @@ def package_at_fault(error: BaseException) -> str | None:
     return None
 
 
-def general_meanings(kind: str) -> Mapping[str, str]:
-    """What parameters that several parts of a kind have mean, in the order of listings."""
-    meanings: Mapping[str, str] = _words_of_worlds().MEANINGS if kind == "world" else {}
-    return meanings
+def general_meanings(kind: str) -> dict[str, str]:
+    """What most built-in parts of a kind say of each parameter."""
+    said: dict[str, Counter[str]] = {}
+    for factory in _built_in(kind).values():
+        for name, meaning in documented_parameters(factory).items():
+            said.setdefault(name, Counter())[meaning] += 1
+    return {name: meanings.most_common(1)[0][0] for name, meanings in said.items()}
 
 
 def _words_of_worlds() -> Any:

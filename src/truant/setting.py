@@ -6,6 +6,7 @@ Columns of pulls, checked: codes of arms and mediators, and outcomes.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeGuard
 
@@ -220,6 +221,11 @@ def is_number(value: object) -> TypeGuard[int | float | np.integer[Any] | np.flo
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
+def is_list(value: object) -> TypeGuard[Iterable[Any]]:
+    """Whether the value holds several; numpy's array of one number without a shape only seems to."""
+    return isinstance(value, Iterable) and getattr(value, "shape", None) != ()
+
+
 def as_float(value: Any) -> float:
     """The number as a float; infinite if it is too large for one."""
     try:
@@ -234,6 +240,19 @@ def positive_number(name: str, value: object, or_zero: bool = False) -> float:
     if not math.isfinite(size) or size < 0 or (size == 0 and not or_zero):
         kind = "a number of at least 0" if or_zero else "a positive number"
         raise InvalidValue(f"{name} must be {kind}, got {size if math.isinf(size) else quoted(value)}.")
+    return size
+
+
+def number(name: str, value: object, at_least: float = -math.inf, at_most: float = math.inf) -> float:
+    """The value as a finite float within these ends; or raises InvalidValue."""
+    if not is_number(value):
+        raise InvalidValue(f"{name} must be a number, got {quoted(value)}.")
+    size = as_float(value)
+    if not math.isfinite(size):
+        raise InvalidValue(f"{name} must be a finite number, got {size}.")
+    if not at_least <= size <= at_most:
+        ends = f"at least {at_least:g}" if at_most == math.inf else f"in [{at_least:g}, {at_most:g}]"
+        raise InvalidValue(f"{name} must be {ends}, got {size:g}.")
     return size
 
 

@@ -1,7 +1,6 @@
 """Study files: what they mean, and a refusal with file, place and remedy for whatever is wrong."""
 
 import itertools
-import os
 
 import pytest
 
@@ -147,7 +146,7 @@ def test_the_fingerprint_knows_what_policies_are_told(tmp_path):
 MAR = '[[worlds]]\nname = "mar"\n'
 NAIVE = 'policies = ["naive-ucb"]\n'
 BAD = {
-    "not toml": ("policies = [1\nruns 5\n", ["not valid TOML", "line 2"]),
+    "not toml": ("policies = [1\nruns 5\n", ["as a TOML file", "line 2"]),
     "unknown key": (NAIVE + "run = 5\n" + MAR, ["Unknown key of a study: 'run'", "did you mean 'runs'?"]),
     "no worlds": (NAIVE, ["worlds is missing", '[[worlds]] with name = "mar"']),
     "no policies": (MAR, ["policies is missing", '["mar-ucb"]']),
@@ -166,8 +165,14 @@ BAD = {
         ["runs must be at most", "got a number of more than 300 digits"],
     ),
     "huge horizon": (NAIVE + f"horizon = 1{'0' * 400}\n" + MAR, ["world 1: horizon", "must be at most"]),
-    "more digits than Python reads": (NAIVE + f"runs = 1{'0' * 5000}\n" + MAR, ["not valid TOML", "digits"]),
-    "brackets without end": (NAIVE + MAR + f"set = {{ sd = {'[' * 3000}", ["not valid TOML", "recursion"]),
+    "more digits than Python reads": (
+        NAIVE + f"runs = 1{'0' * 5000}\n" + MAR,
+        ["as a TOML file", "digits"],
+    ),
+    "brackets without end": (
+        NAIVE + MAR + f"set = {{ sd = {'[' * 3000}",
+        ["as a TOML file", "recursion"],
+    ),
     "huge value": (NAIVE + MAR + f"set = {{ sd = 1{'0' * 30} }}\n", ["set.sd must be at most", "as 1e30"]),
     "huge end of a span": (
         NAIVE + MAR + f"vary = {{ sd = {{ from = 1, to = 1{'0' * 400}, steps = 2 }} }}\n",
@@ -255,7 +260,7 @@ BAD = {
     "a policy in too many ways": (
         'policies = [{ name = "mar-ucb", vary = { level = { from = 1, to = 2, steps = 1e4 }, '
         "kappa = { from = 1, to = 2, steps = 1e4 } } }]\n" + MAR,
-        ["policy 1", "100,000,000 ways"],
+        ["world 1: policies", "more than 1,000; name fewer"],
     ),
     "deep title": (
         NAIVE + f"title.{'a.' * 3000}a = 1\n" + MAR,
@@ -295,10 +300,6 @@ BAD = {
         ["vary.sd", "must have a finite width, got -1e+308 to 1e+308"],
     ),
     "an empty name": (NAIVE + MAR + 'vary = { "," = [1] }\n', ["vary.,", "a name is empty"]),
-    "many lists": (
-        NAIVE + MAR + f"set = {{ gamma = {'[' * 11}1{']' * 11} }}\n",
-        ["set.gamma has more than 10 lists within each other"],
-    ),
     "a policy's parameter twice": (
         'policies = [{ name = "mar-ucb:level=1", vary = { level = [2, 3] } }]\n' + MAR,
         ["policy 1", "level is given twice, in the name 'mar-ucb:level=1'"],
@@ -309,7 +310,7 @@ BAD = {
     ),
     "a policy twice, written in two ways": (
         'policies = ["mar-ucb:level=1,kappa=2", " mar-ucb:kappa=2.0, level=1.0"]\n' + MAR,
-        ["world 1: policies", "is listed twice, once written mar-ucb:level=1,kappa=2;"],
+        ["world 1: policies", "mar-ucb:kappa=2,level=1 is listed twice;"],
     ),
 }
 
@@ -332,25 +333,10 @@ def test_what_cannot_be_read(tmp_path):
     with pytest.raises(TruantError, match=r"nowhere\.toml: cannot be read"):
         read_study(tmp_path / "nowhere.toml")
     (tmp_path / "noise.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(TruantError, match="not a text in UTF-8"):
+    with pytest.raises(TruantError, match="cannot be read as a TOML file: 'utf-8' codec"):
         read_study(tmp_path / "noise.toml")
     with pytest.raises(TruantError, match="cannot be read"):
         read_study(tmp_path)
-
-
-def test_a_study_is_an_ordinary_file_of_some_size(tmp_path):
-    with pytest.raises(TruantError, match=r"^/dev/zero: cannot be read \(it is no ordinary file\); give"):
-        read_study("/dev/zero")
-    os.mkfifo(tmp_path / "pipe.toml")
-    with pytest.raises(TruantError, match=r"pipe\.toml: cannot be read \(it is no ordinary file\); give"):
-        read_study(tmp_path / "pipe.toml")
-    with open(tmp_path / "large.toml", "wb") as file:
-        file.truncate(10_000_001)
-    with pytest.raises(TruantError, match=r"large\.toml: this is more than 10,000,000 bytes"):
-        read_study(tmp_path / "large.toml")
-    for name in ("a\0b", "\ud800"):
-        with pytest.raises(TruantError, match="cannot be the name of a file; give"):
-            read_study(name)
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,8 @@ from truant.play.run import RunPlan, RunResult, Watch, checkpoints, cores, play,
 from truant.policies import Policy, named
 from truant.policies.follow_up_rules import FollowUps, terms_of
 from truant.questions import asked
-from truant.setting import FloatArray, IntArray, switch, whole_number
+from truant.setting import FloatArray, IntArray, is_list, switch, whole_number
 from truant.spec import Spec
-from truant.tables.request import is_list
 from truant.worlds import World
 
 

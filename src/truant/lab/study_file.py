@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import stat
 import tomllib
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,55 +17,26 @@ from truant.errors import HORIZON, InvalidValue, label, quoted, unknown, visible
 from truant.lab.study import RUNS, Axis, Choice, Study, WorldEntry, at, shown, tasks_of_a_point
 from truant.play.run import rounds_late
 from truant.policies import named
-from truant.setting import LARGEST, switch, whole_number
+from truant.setting import LARGEST, number, switch, whole_number
 from truant.spec import Spec
-from truant.worlds.draws import number
 
 STUDY_KEYS = ("title", "description", "seed", "runs", "horizon", "delay", "minimize", "policies", "worlds")
 WORLD_KEYS = ("name", "title", "set", "vary", "horizon", "delay", "policies")
 POLICY_KEYS = ("name", "set", "vary")
 MOST_TASKS = 1_000_000  # they are listed before they are handed out, some hundred bytes each
-MOST_CHOICES = 1_000  # policies of a world
-MOST_ENTRIES = 1_000  # in a list of worlds or policies
-LARGEST_FILE = 10_000_000  # bytes
+MOST_CHOICES = 1_000  # worlds, or policies of a world
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
     """Read a study file; whatever is wrong with it is said with file, place and remedy."""
     name = os.fspath(path)
     try:
-        source = _source(name)
+        source = Path(name).read_text(encoding="utf-8-sig")  # some editors put a mark before the first letter
         table = tomllib.loads(source)
-    except InvalidValue:  # which is a ValueError, too
-        raise
-    except UnicodeDecodeError:
-        raise InvalidValue(
-            f"{name}: this is not a text in UTF-8; a study is a TOML file, e.g. study.toml."
-        ) from None
-    except OSError as error:
-        raise InvalidValue(
-            f"{name}: cannot be read ({error.strerror}); give the path of a TOML file."
-        ) from None
-    except (ValueError, RecursionError) as error:  # TOML's own, or what Python will not read
-        raise InvalidValue(f"{name}: this is not valid TOML: {str(error).partition(';')[0]}.") from None
+    except (OSError, ValueError, RecursionError) as error:  # errors of TOML and UTF-8 are ValueErrors
+        reason = error.strerror if isinstance(error, OSError) else str(error).partition(";")[0]
+        raise InvalidValue(f"{name}: cannot be read as a TOML file: {reason}.") from None
     return study_of(table, file=name, source=source)
-
-
-def _source(name: str) -> str:
-    """The text of a study file; a device or pipe might never end."""
-    with at(name):
-        try:
-            status = os.stat(name)
-        except ValueError:  # a NUL character, or half of one that UTF-8 has
-            raise InvalidValue("this cannot be the name of a file; give the path of a TOML file.") from None
-        if not stat.S_ISREG(status.st_mode):
-            raise InvalidValue("cannot be read (it is no ordinary file); give the path of a TOML file.")
-        with open(name, "rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-        if len(content) > LARGEST_FILE:
-            raise InvalidValue(f"this is more than {LARGEST_FILE:,} bytes; a study is a short TOML file.")
-    text = content.decode("utf-8-sig")  # some editors put a mark before the first letter
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def study_of(table: Mapping[str, Any], *, file: str = "study", source: str = "") -> Study:
@@ -119,7 +89,7 @@ def _block(number: int, entry: Any, study: Mapping[str, Any]) -> WorldEntry:
         with at("policies"):
             if len(choices) > MOST_CHOICES:
                 raise InvalidValue(f"there are more than {MOST_CHOICES:,}; name fewer, or vary less in them.")
-            _different_policies(choices)
+            check_different([choice.spec for choice in choices])
         title = check_text("title", table.get("title", name))
         return WorldEntry(number, name, title, fixed, axes, rounds, choices, delays, minimize)
 
@@ -141,11 +111,6 @@ def _choices(number: int, entry: Any) -> Iterator[Choice]:
         table = _named_table(entry, "a policy", POLICY_KEYS, "mar-ucb")
         name = table["name"]
         fixed, axes = settings_of(table)
-        ways = math.prod(len(axis.values) for axis in axes)
-        if ways > MOST_CHOICES:
-            raise InvalidValue(
-                f"{name} varies in {ways:,} ways, more than {MOST_CHOICES:,}; vary less, or in fewer steps."
-            )
         family, _ = _with_parameters(name, fixed)
         for settings in itertools.product(*(axis.settings() for axis in axes)):
             varied = {key: value for setting in settings for key, value in setting.items()}
@@ -166,16 +131,6 @@ def _with_parameters(name: str, parameters: Mapping[str, Any]) -> tuple[str, Spe
     return str(spec), spec
 
 
-def _different_policies(choices: Sequence[Choice]) -> None:
-    """No policy twice, however it is written."""
-    names: dict[Spec, str] = {}
-    for spec, name in ((choice.spec, choice.name) for choice in choices):
-        if spec in names:
-            also = "" if names[spec] == name else f", once written {names[spec]}"
-            raise InvalidValue(f"{name} is listed twice{also}; list each once.")
-        names[spec] = name
-
-
 def _named_table(entry: Any, of: str, keys: Sequence[str], example: str) -> Mapping[str, Any]:
     """An entry of a list: a table with a name and these keys; a name alone is a table, too."""
     table = {"name": entry} if isinstance(entry, str) else entry
@@ -191,8 +146,8 @@ def _named_table(entry: Any, of: str, keys: Sequence[str], example: str) -> Mapp
 def _listed(value: Any, key: str) -> list[Any]:
     if not isinstance(value, list) or not value:
         raise InvalidValue(f"{key} must be a list with at least one entry, got {quoted(value)}.")
-    if len(value) > MOST_ENTRIES:
-        raise InvalidValue(f"{key} must have at most {MOST_ENTRIES:,} entries, got {len(value):,}.")
+    if len(value) > MOST_CHOICES:
+        raise InvalidValue(f"{key} must have at most {MOST_CHOICES:,} entries, got {len(value):,}.")
     return value
 
 
@@ -203,7 +158,6 @@ def _all_own_policies(table: Mapping[str, Any]) -> bool:
 
 SPAN_KEYS = ("from", "to", "steps", "scale")
 MOST_VALUES = 10_000  # of one thing that varies
-DEEPEST = 10  # lists within lists
 
 
 def settings_of(table: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Axis, ...]]:
@@ -269,12 +223,10 @@ def _check_number(what: str, count: int) -> None:
         raise InvalidValue(f"{what} must be at most {MOST_VALUES:,}, got {count:,}; vary it in fewer steps.")
 
 
-def _checked_value(name: str, value: Any, depth: int = 0) -> Any:
+def _checked_value(name: str, value: Any) -> Any:
     """A number, a text, true or false, or a list of them, as a tuple."""
     if isinstance(value, list):
-        if depth == DEEPEST:
-            raise InvalidValue(f"{name} has more than {DEEPEST} lists within each other; use fewer.")
-        return tuple(_checked_value(name, item, depth + 1) for item in value)
+        return tuple(_checked_value(name, item) for item in value)
     if isinstance(value, str):
         return check_text(name, value)
     if isinstance(value, int) and abs(value) > LARGEST:

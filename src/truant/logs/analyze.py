@@ -24,8 +24,7 @@ from truant.logs.question import Question
 from truant.logs.read import read
 from truant.policies import Policy, named
 from truant.provenance import Provenance
-from truant.setting import whole_number
-from truant.tables.request import is_list
+from truant.setting import is_list, whole_number
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, TypeGuard
+from typing import Any
 
 from truant.errors import InvalidValue, quoted, unknown
-from truant.setting import LARGEST_OUTCOME, Setting, as_float, finite, is_number
+from truant.setting import LARGEST_OUTCOME, Setting, as_float, finite, is_list, is_number
 
 MARKERS = ("", "na", "n/a", "#n/a", "nan", "null", "none", "-")  # missing: in any case, with blanks around
 YES = ("yes", "true", "y", "t", "on")
@@ -112,11 +112,6 @@ def named_mediators(mediator: object) -> list[Any]:
     if mediator is None:
         return []
     return [mediator] if isinstance(mediator, str) or not is_list(mediator) else list(mediator)
-
-
-def is_list(value: object) -> TypeGuard[Iterable[Any]]:
-    """Whether the value holds several; numpy's array of one number without a shape only seems to."""
-    return isinstance(value, Iterable) and getattr(value, "shape", None) != ()
 
 
 def one_column(name: object, columns: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from truant.counts import Counts
 from truant.errors import InvalidValue
-from truant.setting import FloatArray, finite, whole_number
+from truant.setting import FloatArray, finite, number, whole_number
 from truant.theory.efficiency import (
     arm_gamma,
     discrete,
@@ -22,7 +22,6 @@ from truant.theory.efficiency import (
 )
 from truant.worlds import RealWorld, World
 from truant.worlds import discrete as discrete_worlds
-from truant.worlds.draws import number
 from truant.worlds.mar import two_arms
 
 

@@ -6,41 +6,21 @@ under one seed give instances that differ in nothing else.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 
 import numpy as np
 
 from truant.errors import InvalidValue, quoted
-from truant.setting import FloatArray, as_float, probabilities, whole_number
-from truant.tables.request import is_list
+from truant.setting import FloatArray, as_float, is_list, is_number, number, whole_number
 
 Range = float | Sequence[float]  # one number (fixed), or the ends of a uniform draw
 
 MATCH = 0.7  # in the "clear" worlds, unless set: how often mediator and outcome have the same level
 
 
-def number(name: str, value: object) -> float:
-    """The value as a finite float; or raises InvalidValue."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise InvalidValue(f"{name} must be a number, got {quoted(value)}.")
-    size = as_float(value)
-    if not np.isfinite(size):
-        raise InvalidValue(f"{name} must be a finite number, got {size}.")
-    return size
-
-
-def spread(value: object, name: str = "sd") -> float:
-    """A standard deviation: a finite number that is not negative."""
-    sd = number(name, value)
-    if sd < 0:
-        raise InvalidValue(f"{name} must not be negative, got {sd:g}.")
-    return sd
-
-
 def matching(rng: np.random.Generator, match: object, shape: tuple[int, ...]) -> FloatArray:
     """`match` on the same level plus the rest of a Dirichlet(1) vector, shape (..., levels, levels)."""
-    same = float(probabilities("match", number("match", match)))
+    same = number("match", match, 0, 1)
     return same * np.eye(shape[-1]) + (1 - same) * dirichlet(rng, np.ones(shape))
 
 
@@ -66,8 +46,7 @@ def _ends(name: str, value: object) -> tuple[float, float]:
     ends: Sequence[object] = (value, value)
     if isinstance(value, Sequence | np.ndarray) and is_list(value) and not isinstance(value, str | bytes):
         ends = tuple(value)
-    wrong_type = any(isinstance(end, bool | np.bool_) or not isinstance(end, numbers.Real) for end in ends)
-    if len(ends) != 2 or wrong_type:
+    if len(ends) != 2 or not all(map(is_number, ends)):
         raise InvalidValue(f"{name} must be one number or a low, high range, got {quoted(value)}.")
     return as_float(ends[0]), as_float(ends[1])
 
@@ -121,14 +100,6 @@ def lifted_chances(
     if top > 1:
         raise InvalidValue(f"lift times {name} must be at most 1, got {top:g}.")
     return lifted(rng, arms, name, value, lift)
-
-
-def log_spread(value: object) -> float:
-    """`sigma`, the standard deviation of the logarithm of an amount: from 0 to 4."""
-    sigma = number("sigma", value)
-    if not 0 <= sigma <= 4:
-        raise InvalidValue(f"sigma must be in [0, 4], got {sigma:g}.")
-    return sigma
 
 
 def boosted_means(rng: np.random.Generator, arms: int, K: int) -> FloatArray:

@@ -12,16 +12,14 @@ from collections.abc import Callable
 import numpy as np
 
 from truant.errors import InvalidValue
-from truant.setting import FloatArray, whole_number
+from truant.setting import FloatArray, number, whole_number
 from truant.worlds.draws import (
     Range,
     boosted_means,
     chances,
     dirichlet,
-    number,
     number_range,
     one_arm,
-    spread,
 )
 from truant.worlds.real import RealWorld
 
@@ -35,14 +33,15 @@ def mcar(
 
     Parameters
     ----------
-    arms : number of arms.
-    gamma : P(O=1), one number or a low, high range.
-    sd : standard deviation of an outcome.
+    arms : Number of arms.
+    gamma : Probability that an outcome is observed (1: no outcome is missing), the same in all arms; one number, or
+        low,high to draw it from that range.
+    sd : Standard deviation of an outcome, given its arm and mediator level.
     """
     n = whole_number("arms", arms, at_least=1)
     means = rng.uniform(0.0, 1.0, (n, 1))
     shared = chances(rng, "gamma", gamma, (1, 1))
-    return RealWorld(np.ones((n, 1)), means, shared, outcome_sd=spread(sd))
+    return RealWorld(np.ones((n, 1)), means, shared, outcome_sd=number("sd", sd, at_least=0))
 
 
 def no_mediator(
@@ -54,14 +53,15 @@ def no_mediator(
 
     Parameters
     ----------
-    arms : number of arms.
-    gamma : P(O=1|a), one number or a low, high range.
-    sd : standard deviation of an outcome.
+    arms : Number of arms.
+    gamma : Probability that an outcome is observed (1: no outcome is missing); one number, or low,high to draw it
+        from that range for each arm.
+    sd : Standard deviation of an outcome, given its arm and mediator level.
     """
     n = whole_number("arms", arms, at_least=1)
     means = rng.uniform(0.0, 1.0, (n, 1))
     per_arm = chances(rng, "gamma", gamma, (n, 1))
-    return RealWorld(np.ones((n, 1)), means, per_arm, outcome_sd=spread(sd))
+    return RealWorld(np.ones((n, 1)), means, per_arm, outcome_sd=number("sd", sd, at_least=0))
 
 
 def confounded(rng: np.random.Generator, *, K: int = 5, eps: float = 0.1, sd: float = 1.0) -> RealWorld:
@@ -71,9 +71,9 @@ def confounded(rng: np.random.Generator, *, K: int = 5, eps: float = 0.1, sd: fl
 
     Parameters
     ----------
-    K : number of mediator levels, at least 2.
-    eps : probability of all levels but the arm's likely one, in (0, 1).
-    sd : standard deviation of an outcome given its mediator.
+    K : Number of mediator levels, at least 2.
+    eps : Probability of all mediator levels of an arm except its likeliest one; above 0 and below 1.
+    sd : Standard deviation of an outcome, given its arm and mediator level.
     """
     return two_arms(K, eps, sd, better=int(rng.integers(2)))
 
@@ -94,7 +94,7 @@ def two_arms(K: int, eps: float, sd: float = 1.0, better: int = 0) -> RealWorld:
     means = np.zeros((2, levels))
     means[:, 0] = 1.0
     gamma = (1 / p) / (1 / p).sum(axis=1, keepdims=True)
-    return RealWorld(p, means, gamma, outcome_sd=spread(sd))
+    return RealWorld(p, means, gamma, outcome_sd=number("sd", sd, at_least=0))
 
 
 MediatorDraw = Callable[[tuple[int, int]], FloatArray]  # (arms, K) -> P(m|a)
@@ -110,10 +110,11 @@ def mar(
 
     Parameters
     ----------
-    arms : number of arms.
-    K : number of mediator levels.
-    gamma : P(O=1|m,a), one number or a low, high range.
-    sd : standard deviation of an outcome given its mediator.
+    arms : Number of arms.
+    K : Number of mediator levels.
+    gamma : Probability that an outcome is observed (1: no outcome is missing); one number, or low,high to draw it
+        from that range for each arm and mediator level.
+    sd : Standard deviation of an outcome, given its arm and mediator level.
     """
     return _mar(rng, arms, K, gamma, sd, lambda shape: dirichlet(rng, np.ones(shape)))
 
@@ -152,7 +153,7 @@ def _mar(
     shape = (whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=1))
     means = boosted_means(rng, *shape)
     seen = chances(rng, "gamma", gamma, shape)
-    return RealWorld(mediators(shape), means, seen, outcome_sd=spread(sd))
+    return RealWorld(mediators(shape), means, seen, outcome_sd=number("sd", sd, at_least=0))
 
 
 def noisy_arm(
@@ -171,20 +172,21 @@ def noisy_arm(
 
     Parameters
     ----------
-    arms : number of arms.
-    K : number of mediator levels.
-    gap : how far the noisy arm's mean is above .4, one number or a low, high range.
-    gamma : P(O=1|m,a), one number or a low, high range.
-    sd : standard deviation of an outcome of the quiet arms given its mediator.
-    noise : standard deviation of an outcome of the noisy arm.
+    arms : Number of arms.
+    K : Number of mediator levels.
+    gap : How far the mean of the noisy arm is above 0.4; one number, or low,high to draw it from that range.
+    gamma : Probability that an outcome is observed (1: no outcome is missing); one number, or low,high to draw it
+        from that range for each arm and mediator level.
+    sd : Standard deviation of an outcome, given its arm and mediator level.
+    noise : Standard deviation of an outcome in the noisy arm.
     """
     shape = whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=1)
     gaps = number_range("gap", gap, at_least=0.0)
     best = one_arm(rng, shape[0])
     means = rng.uniform(0.0, 0.4, shape)
     means[best] = 0.4 + rng.uniform(*gaps)
-    sds = np.full(shape, spread(sd))
-    sds[best] = spread(noise, "noise")
+    sds = np.full(shape, number("sd", sd, at_least=0))
+    sds[best] = number("noise", noise, at_least=0)
     seen = chances(rng, "gamma", gamma, shape)
     return RealWorld(dirichlet(rng, np.ones(shape)), means, seen, outcome_sd=sds)
 
@@ -206,20 +208,22 @@ def noisy_level(
 
     Parameters
     ----------
-    arms : number of arms.
-    K : number of mediator levels, at least 2.
-    gain : how much more the best arm gets in the noisy level, one number or a low, high range.
-    gamma : P(O=1|a) in the noisy level, one number or a low, high range.
-    sd : standard deviation of an outcome in the quiet levels.
-    noise : standard deviation of an outcome in the noisy level.
+    arms : Number of arms.
+    K : Number of mediator levels, at least 2.
+    gain : How much higher the mean of the best arm is in the noisy mediator level; one number, or low,high to draw
+        it from that range.
+    gamma : Probability that an outcome is observed in the noisy mediator level; one number, or low,high to draw it
+        from that range for each arm.
+    sd : Standard deviation of an outcome, given its arm and mediator level.
+    noise : Standard deviation of an outcome in the noisy mediator level.
     """
     shape = n, levels = whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=2)
     gains = number_range("gain", gain, at_least=0.0)
     best = one_arm(rng, n)
     means = rng.uniform(0.0, 0.4, shape)
     means[best, -1] += rng.uniform(*gains)
-    sds, seen = np.full(shape, spread(sd)), np.full(shape, 0.9)
-    sds[:, -1] = spread(noise, "noise")
+    sds, seen = np.full(shape, number("sd", sd, at_least=0)), np.full(shape, 0.9)
+    sds[:, -1] = number("noise", noise, at_least=0)
     seen[:, -1:] = chances(rng, "gamma", gamma, (n, 1))
     p = np.hstack([0.8 * dirichlet(rng, np.ones((n, levels - 1))), np.full((n, 1), 0.2)])
     return RealWorld(p, means, seen, outcome_sd=sds)
@@ -239,13 +243,15 @@ def mediator_mar(
 
     Parameters
     ----------
-    arms : number of arms.
-    K : number of mediator levels.
-    gamma : P(O=1|m,a), one number or a low, high range.
-    mediator_gamma : P(Q=1|a), one number or a low, high range.
-    sd : standard deviation of an outcome given its mediator.
-    linked : whether O depends on Q as well, as in the paper's graph: pulls without a mediator then have
-        outcome probabilities of their own, drawn from the same range.
+    arms : Number of arms.
+    K : Number of mediator levels.
+    gamma : Probability that an outcome is observed (1: no outcome is missing); one number, or low,high to draw it
+        from that range for each arm and mediator level.
+    mediator_gamma : Probability that the mediator is observed (1: no mediator is missing); one number, or low,high
+        to draw it from that range for each arm.
+    sd : Standard deviation of an outcome, given its arm and mediator level.
+    linked : Whether the probability that an outcome is observed also depends on whether its mediator is observed;
+        without one it then has probabilities of its own, drawn from the same range.
     """
     if not isinstance(linked, bool | np.bool_):
         raise InvalidValue(f"linked must be true or false, got {linked!r}.")
@@ -256,7 +262,9 @@ def mediator_mar(
     mediator_seen = chances(rng, "mediator_gamma", mediator_gamma, (n, 1))
     unseen = chances(rng, "gamma", gamma, (n, levels)) if linked else seen
     observation = np.stack([unseen, seen], axis=1)  # (arms, mediator missing or seen, K)
-    return RealWorld(p, means, observation, outcome_sd=spread(sd), mediator_observation=mediator_seen)
+    return RealWorld(
+        p, means, observation, outcome_sd=number("sd", sd, at_least=0), mediator_observation=mediator_seen
+    )
 
 
 parts: dict[str, Callable[..., RealWorld]] = {

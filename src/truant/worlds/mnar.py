@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truant.setting import FloatArray, probabilities
+from truant.setting import FloatArray, number
 from truant.worlds.discrete import DiscreteWorld
 from truant.worlds.draws import (
     MATCH,
@@ -23,7 +23,6 @@ from truant.worlds.draws import (
     hiding,
     matching,
     matching_sizes,
-    number,
     one_arm,
     sizes,
 )
@@ -39,10 +38,11 @@ def mnar(
 
     Parameters
     ----------
-    arms : number of arms.
-    K : number of mediator levels (identified only for K >= L).
-    L : number of outcome levels, at least 2.
-    gamma : P(O=1|y,a), one number or a low, high range.
+    arms : Number of arms.
+    K : Number of mediator levels (identified only for K >= L).
+    L : Number of outcome levels, equally spaced from 0 to 1.
+    gamma : Probability that an outcome is observed (1: no outcome is missing); one number, or low,high to draw it
+        from that range for each arm and outcome level.
     """
     _, joint = boosted_joint(rng, *sizes(arms, K, L))
     return DiscreteWorld(joint, chances(rng, "gamma", gamma, (len(joint), 1, joint.shape[2])))
@@ -70,6 +70,11 @@ def mnar_clear(
 
     P(y|a) is that of the `mnar` draw; else M is drawn from one Dirichlet(1) vector per arm and outcome, which may
     give the outcome's level too. With match = 0 that vector is all there is, with 1 the mediator is the outcome.
+
+    Parameters
+    ----------
+    gamma : Probability that an outcome is observed (1: no outcome is missing); one number, or low,high to draw it
+        from that range for each arm and outcome level.
     """
     _, joint = boosted_joint(rng, *matching_sizes("mnar-clear", arms, K, L))
     gammas = chances(rng, "gamma", gamma, (len(joint), 1, joint.shape[2]))
@@ -104,11 +109,13 @@ def both_mnar(
 
     Parameters
     ----------
-    arms : number of arms.
-    K : number of mediator levels (identified only for K = L).
-    L : number of outcome levels, at least 2.
-    gamma : P(O=1|y,a), one number or a low, high range.
-    mediator_gamma : P(Q=1|m,a), one number or a low, high range.
+    arms : Number of arms.
+    K : Number of mediator levels (identified only for K = L).
+    L : Number of outcome levels, equally spaced from 0 to 1.
+    gamma : Probability that an outcome is observed (1: no outcome is missing); one number, or low,high to draw it
+        from that range for each arm and outcome level.
+    mediator_gamma : Probability that the mediator is observed (1: no mediator is missing); one number, or low,high
+        to draw it from that range for each arm and mediator level.
     """
     n, levels, outcomes = sizes(arms, K, L)
     _, joint = boosted_joint(rng, n, levels, outcomes)
@@ -133,11 +140,13 @@ def mediator_mnar(
 
     Parameters
     ----------
-    arms : number of arms.
-    K : number of mediator levels (identified only for L >= K).
-    L : number of outcome levels, at least 2.
-    gamma : P(O=1|m,a), one number or a low, high range.
-    mediator_gamma : P(Q=1|m,a), one number or a low, high range.
+    arms : Number of arms.
+    K : Number of mediator levels (identified only for L >= K).
+    L : Number of outcome levels, equally spaced from 0 to 1.
+    gamma : Probability that an outcome is observed (1: no outcome is missing); one number, or low,high to draw it
+        from that range for each arm and mediator level.
+    mediator_gamma : Probability that the mediator is observed (1: no mediator is missing); one number, or low,high
+        to draw it from that range for each arm and mediator level.
     """
     joint = sorted_joint(rng, *sizes(arms, K, L))
     return _drawn(rng, joint, gamma, mediator_gamma)
@@ -208,14 +217,14 @@ def mediator_and_outcome(
 
     Parameters
     ----------
-    arms : number of arms.
-    K : number of mediator levels.
-    L : number of outcome levels, as many.
-    match : how often mediator and outcome have the same level.
-    hidden : P(O=1|m,y,a) of a hidden outcome; it is 0.9 for the others.
+    arms : Number of arms.
+    K : Number of mediator levels.
+    L : Number of outcome levels, equally spaced from 0 to 1.
+    match : Probability with which mediator and outcome are given the same level; else the level is drawn at random.
+    hidden : Probability that an outcome of the hidden kind is observed; it is 0.9 for the others.
     """
     arms, K, L = matching_sizes("mediator-and-outcome", arms, K, L)
-    chance = float(probabilities("hidden", number("hidden", hidden)))
+    chance = number("hidden", hidden, 0, 1)
     boosted, outcomes = boosted_outcomes(rng, arms, K, L)
     shares = (dirichlet(rng, np.ones((arms, K)))[..., None] * outcomes).sum(axis=1)  # P(y|a)
     joint = np.swapaxes(shares[..., None] * matching(rng, match, (arms, L, L)), 1, 2)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from truant.setting import positive_number, whole_number
+from truant.setting import number, positive_number, whole_number
 from truant.worlds.discrete import DiscreteWorld
 from truant.worlds.draws import (
     Range,
@@ -14,10 +14,8 @@ from truant.worlds.draws import (
     dirichlet,
     lifted,
     lifted_chances,
-    log_spread,
     number_range,
     one_arm,
-    spread,
 )
 from truant.worlds.real import RealWorld, SkewedWorld
 from truant.worlds.world import World
@@ -43,12 +41,15 @@ def conversion(
 
     Parameters
     ----------
-    arms : number of arms.
-    rate : probability of a conversion, one number or a low, high range, of all arms but the best.
-    lift : the best arm's conversion probability as a multiple of the upper end of `rate`, one number or a range.
-    gamma : P(O=1|m,a), where m is the stage; one number or a low, high range.
-    size : median amount of a conversion.
-    sigma : standard deviation of the logarithm of an amount, at most 4.
+    arms : Number of arms.
+    rate : Probability of a conversion, in all arms but the best; one number, or low,high to draw it from that
+        range.
+    lift : Factor by which the best arm is above the upper end of the range of the others; one number, or low,high
+        to draw it from that range.
+    gamma : Probability that an outcome is observed (1: no outcome is missing); one number, or low,high to draw it
+        from that range for each arm and mediator level.
+    size : Median amount of an outcome above 0.
+    sigma : Standard deviation of the logarithm of an amount, from 0 to 4.
     """
     n = whole_number("arms", arms, at_least=1)
     _, converted = lifted_chances(rng, n, "rate", rate, lift)
@@ -58,7 +59,7 @@ def conversion(
         np.column_stack([1 - visited - converted, visited, converted]),
         [0.0, 0.0, 1.0],
         amounts,
-        jump_sigma=log_spread(sigma),
+        jump_sigma=number("sigma", sigma, 0, 4),
         observation=chances(rng, "gamma", gamma, (n, 3)),
     )
 
@@ -79,19 +80,22 @@ def zero_inflated(
 
     Parameters
     ----------
-    arms : number of arms.
-    rate : probability of an outcome above 0, one number or a low, high range, of all arms but the best.
-    lift : the best arm's probability as a multiple of the upper end of `rate`, one number or a range.
-    gamma : P(O=1|a), one number or a low, high range.
-    size : median amount.
-    sigma : standard deviation of the logarithm of an amount, at most 4.
+    arms : Number of arms.
+    rate : Probability of an outcome above 0, in all arms but the best; one number, or low,high to draw it from that
+        range.
+    lift : Factor by which the best arm is above the upper end of the range of the others; one number, or low,high
+        to draw it from that range.
+    gamma : Probability that an outcome is observed (1: no outcome is missing); one number, or low,high to draw it
+        from that range for each arm.
+    size : Median amount of an outcome above 0.
+    sigma : Standard deviation of the logarithm of an amount, from 0 to 4.
     """
     n = whole_number("arms", arms, at_least=1)
     _, paid = lifted_chances(rng, n, "rate", rate, lift)
     amounts = positive_number("size", size) * rng.uniform(*AMOUNTS, (n, 1))
     seen = chances(rng, "gamma", gamma, (n, 1))
     return SkewedWorld(
-        np.ones((n, 1)), paid[:, None], amounts, jump_sigma=log_spread(sigma), observation=seen
+        np.ones((n, 1)), paid[:, None], amounts, jump_sigma=number("sigma", sigma, 0, 4), observation=seen
     )
 
 
@@ -107,10 +111,13 @@ def rates(
 
     Parameters
     ----------
-    arms : number of arms.
-    rate : P(Y=1|a), one number or a low, high range, of all arms but the best.
-    lift : the best arm's P(Y=1|a) as a multiple of the upper end of `rate`, one number or a range.
-    gamma : P(O=1|a), one number or a low, high range.
+    arms : Number of arms.
+    rate : Probability of an outcome above 0, in all arms but the best; one number, or low,high to draw it from that
+        range.
+    lift : Factor by which the best arm is above the upper end of the range of the others; one number, or low,high
+        to draw it from that range.
+    gamma : Probability that an outcome is observed (1: no outcome is missing); one number, or low,high to draw it
+        from that range for each arm.
     """
     n = whole_number("arms", arms, at_least=1)
     _, success = lifted_chances(rng, n, "rate", rate, lift)
@@ -135,19 +142,23 @@ def lognormal(
 
     Parameters
     ----------
-    arms : number of arms.
-    K : number of mediator levels.
-    median : median outcome, one number or a low, high range, of all arms but the best.
-    lift : the best arm's median as a multiple of the upper end of `median`, one number or a range.
-    gamma : P(O=1|m,a), one number or a low, high range.
-    sigma : standard deviation of the logarithm of an outcome, at most 4.
+    arms : Number of arms.
+    K : Number of mediator levels.
+    median : Median outcome of all arms but the best; one number, or low,high to draw it from that range.
+    lift : Factor by which the best arm is above the upper end of the range of the others; one number, or low,high
+        to draw it from that range.
+    gamma : Probability that an outcome is observed (1: no outcome is missing); one number, or low,high to draw it
+        from that range for each arm and mediator level.
+    sigma : Standard deviation of the logarithm of an amount, from 0 to 4.
     """
     n, levels = whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=1)
     _, medians = lifted(rng, n, "median", median, lift)
     factors = rng.uniform(0.5, 1.5, levels) if levels > 1 else np.ones(1)
     seen = chances(rng, "gamma", gamma, (n, levels))
     p = dirichlet(rng, np.ones((n, levels)))
-    return SkewedWorld(p, 1.0, np.outer(medians, factors), jump_sigma=log_spread(sigma), observation=seen)
+    return SkewedWorld(
+        p, 1.0, np.outer(medians, factors), jump_sigma=number("sigma", sigma, 0, 4), observation=seen
+    )
 
 
 SKEWED_LEVELS = (0.0, 1.0, 2.0, 5.0, 100.0)
@@ -172,14 +183,16 @@ def jackpots(
 
     Parameters
     ----------
-    arms : number of arms.
-    K : number of mediator levels.
-    chance : probability of a jackpot in the arms that have one, one number or a low, high range; not in the best.
-    lift : the best arm's probability of a jackpot as a multiple of the upper end of `chance`, one number or a
-        range.
-    gamma : P(O=1|m,a), one number or a low, high range.
-    size : outcome of a jackpot.
-    sd : standard deviation of the other outcomes given the mediator.
+    arms : Number of arms.
+    K : Number of mediator levels.
+    chance : Probability of a jackpot (a huge outcome) in the arms that have one, except the best; one number, or
+        low,high to draw it from that range.
+    lift : Factor by which the best arm is above the upper end of the range of the others; one number, or low,high
+        to draw it from that range.
+    gamma : Probability that an outcome is observed (1: no outcome is missing); one number, or low,high to draw it
+        from that range for each arm and mediator level.
+    size : Outcome of a jackpot.
+    sd : Standard deviation of an outcome, given its arm and mediator level.
     """
     shape = whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=1)
     n = shape[0]
@@ -197,7 +210,7 @@ def jackpots(
         np.minimum(jackpot[:, None] * factors, 1.0),
         positive_number("size", size),
         base_mean=base,
-        base_sd=spread(sd),
+        base_sd=number("sd", sd, at_least=0),
         observation=seen,
     )
 
@@ -219,12 +232,14 @@ def rare_level(
 
     Parameters
     ----------
-    arms : number of arms.
-    K : number of mediator levels, at least 2.
-    rare : probability of the rare level, one number or a low, high range.
-    gamma : P(O=1|a) in the rare level, one number or a low, high range.
-    size : E[Y] of the best arm in the rare level, one number or a low, high range.
-    sd : standard deviation of an outcome given its mediator.
+    arms : Number of arms.
+    K : Number of mediator levels, at least 2.
+    rare : Probability of the rare mediator level; one number, or low,high to draw it from that range.
+    gamma : Probability that an outcome is observed in the rare mediator level; one number, or low,high to draw it
+        from that range for each arm.
+    size : Mean outcome of the best arm in the rare mediator level; one number, or low,high to draw it from that
+        range.
+    sd : Standard deviation of an outcome, given its arm and mediator level.
     """
     n, levels = whole_number("arms", arms, at_least=1), whole_number("K", K, at_least=2)
     value = number_range("size", size, at_least=0.2)
@@ -235,7 +250,7 @@ def rare_level(
     p = np.hstack([(1 - last) * dirichlet(rng, np.ones((n, levels - 1))), last])
     seen = np.full((n, levels), 0.9)
     seen[:, -1:] = chances(rng, "gamma", gamma, (n, 1))
-    return RealWorld(p, means, seen, outcome_sd=spread(sd))
+    return RealWorld(p, means, seen, outcome_sd=number("sd", sd, at_least=0))
 
 
 def mnar_skewed(
@@ -253,10 +268,13 @@ def mnar_skewed(
 
     Parameters
     ----------
-    arms : number of arms.
-    top : P(Y=100|a), one number or a low, high range, of all arms but the best.
-    lift : the best arm's P(Y=100|a) as a multiple of the upper end of `top`, one number or a range.
-    gamma : P(O=1|y,a), one number or a low, high range.
+    arms : Number of arms.
+    top : Probability of the outcome 100, in all arms but the best; one number, or low,high to draw it from that
+        range.
+    lift : Factor by which the best arm is above the upper end of the range of the others; one number, or low,high
+        to draw it from that range.
+    gamma : Probability that an outcome is observed (1: no outcome is missing); one number, or low,high to draw it
+        from that range for each arm and outcome level.
     """
     n, K = whole_number("arms", arms, at_least=1), len(SKEWED_LEVELS)
     _, rare = lifted_chances(rng, n, "top", top, lift)

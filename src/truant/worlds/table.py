@@ -89,6 +89,20 @@ def table(
     """Rows of your own CSV or Parquet file, drawn at random: set data, arm, outcome and perhaps mediator.
 
     The same as `truant.worlds.from_table` in Python. All runs have the same means.
+
+    Parameters
+    ----------
+    data : CSV or Parquet file with one row for each past decision.
+    arm : Column with the arm of each row.
+    outcome : Column with the outcome, empty where it is missing.
+    mediator : Column known before the outcome, or several; NAME:3 cuts a number into thirds.
+    gamma : Probability that an outcome is observed: estimated (as often as in the data), one number for all, or one
+        for each arm and mediator level.
+    mediator_gamma : Probability that the mediator is observed: estimated (as often as in the data), one number, or
+        one for each arm.
+    levels : All values of a discrete outcome; unless set, at most ten distinct values are taken as levels.
+    range : Lowest and highest possible outcome; unless set, those observed.
+    minimize : Whether lower outcomes are better.
     """
     for name, value in (("data", data), ("arm", arm), ("outcome", outcome)):
         if isinstance(value, str) and not value:

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from truant import datasets
-from truant.errors import InvalidValue
+from truant.setting import number
 from truant.worlds.discrete import DiscreteWorld
-from truant.worlds.draws import number
 from truant.worlds.real import RealWorld
 from truant.worlds.replay import ESTIMATED, Chances, Replay
 from truant.worlds.table import replay_of
@@ -25,7 +24,8 @@ def actg175(rng: np.random.Generator, *, gamma: Chances = ESTIMATED) -> RealWorl
 
     Parameters
     ----------
-    gamma : P(O=1|m,a), "estimated" from the trial; or one number for all, or a row of six for each arm.
+    gamma : Probability that an outcome is observed: estimated (as often as in the data), one number for all, or six
+        for each arm.
     """
     return _actg175_replay().world(gamma)
 
@@ -57,12 +57,10 @@ def pbc(
 
     Parameters
     ----------
-    gamma : P(O=1|m,a), one row per arm: two rows of two numbers, four numbers, or one for all.
-    gap : scales the true difference between the arms, by shifting the outcomes of the better one.
+    gamma : Probability that an outcome is observed: one number for all, or two (alive, dead) for each arm.
+    gap : Factor by which the difference between the two arms is multiplied.
     """
-    factor = number("gap", gap)
-    if factor < 0:
-        raise InvalidValue(f"gap must not be negative, got {factor:g}.")
+    factor = number("gap", gap, at_least=0)
     trial = _pbc_replay()
     better, worse = trial.outcomes  # D-penicillamine is the better one
     shift = (factor - 1) * (np.concatenate(better).mean() - np.concatenate(worse).mean())

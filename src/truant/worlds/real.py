@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -139,58 +139,50 @@ class RealWorld(World):
         )
 
 
-@hot
-def draw_normal(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, float]:
-    """One pull: cells number (mediator, mediator seen, outcome seen) in binary."""
-    chances, aliases, means, sds = tables
-    cell = draw_cell(rng, arm, chances, aliases)
-    mediator = cell >> 2
-    outcome = np.nan
-    if cell & 1:
-        outcome = normal_outcome(rng, arm, mediator, means, sds)
-    if not cell & 2:
-        mediator = means.shape[1]
-    return mediator, outcome
+def drawing(outcome_of: Callable[..., float]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """`draw` and `draw_missing` of a world whose outcomes `outcome_of(rng, arm, mediator, cells)` draws.
+
+    `cells` are the tables behind the alias tables; the first of them has a column for each mediator level.
+    """
+
+    @hot
+    def draw(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, float]:
+        # a cell's number is (mediator, mediator seen, outcome seen) in binary
+        cell = draw_cell(rng, arm, tables[0], tables[1])
+        mediator = cell >> 2
+        outcome = np.nan
+        if cell & 1:
+            outcome = outcome_of(rng, arm, mediator, tables[2:])
+        if not cell & 2:
+            mediator = tables[2].shape[1]
+        return mediator, outcome
+
+    @hot
+    def draw_missing(rng: np.random.Generator, arm: int, mediator: int, tables: Any) -> float:
+        # given the mediator, whether an outcome is missing does not depend on it
+        if mediator == tables[2].shape[1]:
+            mediator = draw_cell(rng, arm, tables[0], tables[1])
+        return outcome_of(rng, arm, mediator, tables[2:])
+
+    return draw, draw_missing
 
 
 @hot
-def normal_outcome(
-    rng: np.random.Generator, arm: int, mediator: int, means: FloatArray, sds: FloatArray
-) -> float:
+def normal_outcome(rng: np.random.Generator, arm: int, mediator: int, cells: Any) -> float:
     """A normal outcome of a cell."""
+    means, sds = cells
     return float(means[arm, mediator] + sds[arm, mediator] * rng.standard_normal())
 
 
 @hot
-def draw_missing_normal(rng: np.random.Generator, arm: int, mediator: int, tables: Any) -> float:
-    """The outcome behind a missing one: O does not depend on it, given the mediator."""
-    chances, aliases, means, sds = tables
-    if mediator == means.shape[1]:
-        mediator = draw_cell(rng, arm, chances, aliases)
-    return normal_outcome(rng, arm, mediator, means, sds)
-
-
-@hot
-def draw_sample(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, float]:
-    """One pull whose outcome is one of the samples of its (arm, mediator)."""
-    chances, aliases, starts, sizes, values = tables
-    cell = draw_cell(rng, arm, chances, aliases)
-    mediator = cell >> 2
-    outcome = np.nan
-    if cell & 1:
-        outcome = values[starts[arm, mediator] + int(rng.random() * sizes[arm, mediator])]
-    if not cell & 2:
-        mediator = starts.shape[1]
-    return mediator, outcome
-
-
-@hot
-def draw_missing_sample(rng: np.random.Generator, arm: int, mediator: int, tables: Any) -> float:
-    """The outcome behind a missing one: one of the samples of its (arm, mediator)."""
-    chances, aliases, starts, sizes, values = tables
-    if mediator == starts.shape[1]:
-        mediator = draw_cell(rng, arm, chances, aliases)
+def sampled_outcome(rng: np.random.Generator, arm: int, mediator: int, cells: Any) -> float:
+    """One of the samples of a cell."""
+    starts, sizes, values = cells
     return float(values[starts[arm, mediator] + int(rng.random() * sizes[arm, mediator])])
+
+
+draw_normal, draw_missing_normal = drawing(normal_outcome)
+draw_sample, draw_missing_sample = drawing(sampled_outcome)
 
 
 def _range(
@@ -384,30 +376,6 @@ class SkewedWorld(RealWorld):
 
 
 @hot
-def draw_jump(rng: np.random.Generator, arm: int, tables: Any) -> tuple[int, float]:
-    """One pull: cells number (mediator, mediator seen, outcome seen) in binary."""
-    chances, aliases, jump_chance, jump_median, jump_sigma, base_mean, base_sd = tables
-    cell = draw_cell(rng, arm, chances, aliases)
-    mediator = cell >> 2
-    outcome = np.nan
-    if cell & 1:
-        cells = (jump_chance, jump_median, jump_sigma, base_mean, base_sd)
-        outcome = jump_outcome(rng, arm, mediator, cells)
-    if not cell & 2:
-        mediator = jump_chance.shape[1]
-    return mediator, outcome
-
-
-@hot
-def draw_missing_jump(rng: np.random.Generator, arm: int, mediator: int, tables: Any) -> float:
-    """The outcome behind a missing one: O does not depend on it, given the mediator."""
-    chances, aliases, jump_chance, jump_median, jump_sigma, base_mean, base_sd = tables
-    if mediator == jump_chance.shape[1]:
-        mediator = draw_cell(rng, arm, chances, aliases)
-    return jump_outcome(rng, arm, mediator, (jump_chance, jump_median, jump_sigma, base_mean, base_sd))
-
-
-@hot
 def jump_outcome(rng: np.random.Generator, arm: int, mediator: int, cells: Any) -> float:
     """A jump, or an outcome without one."""
     jump_chance, jump_median, jump_sigma, base_mean, base_sd = cells
@@ -416,3 +384,6 @@ def jump_outcome(rng: np.random.Generator, arm: int, mediator: int, cells: Any) 
     if jumps:
         return float(jump_median[arm, mediator] * math.exp(jump_sigma[arm, mediator] * noise))
     return float(base_mean[arm, mediator] + base_sd[arm, mediator] * noise)
+
+
+draw_jump, draw_missing_jump = drawing(jump_outcome)

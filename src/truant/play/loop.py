@@ -13,54 +13,46 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from truant.compile import hot, step
-from truant.counts import answer_level, answer_real, record_level, record_real
 from truant.indices.index import guessed_log_horizon
 from truant.policies.follow_up_rules import BUDGET, SUCCESS
 from truant.setting import FloatArray, IntArray
 
-# Each returns the outcome as it was counted: about the centre, or its level.
+# An outcome of the world as it is counted: a value about the centre, or a level; reflected where less is better.
+# `about` is the centre, or has the levels' values about it, NaN for missing.
 
 
 @hot
-def record_real_outcome(row: FloatArray, mediator: int, outcome: float, about: FloatArray) -> float:
-    """A real outcome into real counts; `about` is the centre."""
-    record_real(row, mediator, outcome - about[0])
+def value(outcome: float, about: FloatArray) -> float:
+    """A real outcome."""
     return float(outcome - about[0])
 
 
 @hot
-def record_reflected_outcome(row: FloatArray, mediator: int, outcome: float, about: FloatArray) -> float:
-    """The same where less is better."""
-    record_real(row, mediator, about[0] - outcome)
+def reflected_value(outcome: float, about: FloatArray) -> float:
+    """A real outcome where less is better."""
     return float(about[0] - outcome)
 
 
 @hot
-def record_level_as_real(row: FloatArray, mediator: int, level: int, about: FloatArray) -> float:
-    """A level into real counts; `about` has the levels' values about the centre, NaN for missing."""
-    value = about[int(level)]
-    record_real(row, mediator, value)
-    return float(value)
+def value_of_level(outcome: int, about: FloatArray) -> float:
+    """A level in real counts."""
+    return float(about[int(outcome)])
 
 
 @hot
-def record_level_outcome(row: FloatArray, mediator: int, level: int, about: FloatArray) -> int:
-    """A level into discrete counts."""
-    record_level(row, mediator, int(level))
-    return int(level)
+def level(outcome: int, about: FloatArray) -> int:
+    """A level in discrete counts."""
+    return int(outcome)
 
 
 @hot
-def record_reflected_level(row: FloatArray, mediator: int, level: int, about: FloatArray) -> int:
-    """The same where less is better: levels in reverse order, the last column is still missing."""
+def reflected_level(outcome: int, about: FloatArray) -> int:
+    """A level where less is better: in reverse order, the last column is still missing."""
     last = len(about) - 1
-    turned = last if int(level) == last else last - 1 - int(level)
-    record_level(row, mediator, turned)
-    return turned
+    return last if int(outcome) == last else last - 1 - int(outcome)
 
 
-# Whether an outcome as it was counted is missing; a follow-up is noted below the counts of the pulls, and its answer,
-# as the world gives it, replaces the note.
+# Whether an outcome as it is counted is missing.
 
 
 @hot
@@ -75,36 +67,6 @@ def is_missing_level(counted: int, row: FloatArray) -> bool:
     return bool(counted == row.shape[1] - 1)
 
 
-@hot
-def answer_outcome(row: FloatArray, mediator: int, outcome: float, about: FloatArray) -> None:
-    """A real outcome into real counts."""
-    answer_real(row, mediator, outcome - about[0])
-
-
-@hot
-def answer_reflected_outcome(row: FloatArray, mediator: int, outcome: float, about: FloatArray) -> None:
-    """The same where less is better."""
-    answer_real(row, mediator, about[0] - outcome)
-
-
-@hot
-def answer_level_as_real(row: FloatArray, mediator: int, level: int, about: FloatArray) -> None:
-    """A level into real counts."""
-    answer_real(row, mediator, about[int(level)])
-
-
-@hot
-def answer_level_outcome(row: FloatArray, mediator: int, level: int, about: FloatArray) -> None:
-    """A level into discrete counts."""
-    answer_level(row, mediator, int(level))
-
-
-@hot
-def answer_reflected_level(row: FloatArray, mediator: int, level: int, about: FloatArray) -> None:
-    """The same where less is better."""
-    answer_level(row, mediator, len(about) - 2 - int(level))
-
-
 def _unbound(*arguments: Any) -> Any:
     raise AssertionError("bound by link")
 
@@ -113,7 +75,7 @@ FINISHED, STOPPED, NO_SUCH_ARM = 0, 1, 2
 LOOK_UP = 256  # rounds after which the loop looks whether it shall stop, however far the next checkpoint is
 RENEWAL = 1.5  # all arms are scored anew when the rounds have grown by this factor
 
-draw = record = note_pull = score_arm = contribute = known = aim = update = choose = _unbound
+draw = as_counted = record = note_pull = score_arm = contribute = known = aim = update = choose = _unbound
 draw_missing = is_missing = ask = answer = describe = worth = _unbound
 POOLED = False  # arms contribute to sums over all arms
 DELAYED = False  # outcomes enter the counts some rounds after the pull
@@ -131,7 +93,7 @@ class Source(NamedTuple):
     tables: Any  # of the world's draw
     missing_tables: Any  # of its draw_missing
     gaps: FloatArray  # (arms,)
-    about: FloatArray  # what `record` needs: the centre, or the levels' values about it
+    about: FloatArray  # what `as_counted` needs: the centre, or the levels' values about it
 
 
 class Scoring(NamedTuple):
@@ -197,6 +159,14 @@ class Pull(NamedTuple):
     outcome: Any  # a value, or a level
 
 
+class Now(NamedTuple):
+    """Where a run is."""
+
+    first: bool  # the first pulls of all arms have not settled yet
+    renew: bool  # all arms are scored anew
+    log_horizon: float
+
+
 def run(
     rng: np.random.Generator,
     source: Source,
@@ -207,8 +177,8 @@ def run(
     course: Course,
 ) -> int:
     """Play until the last checkpoint; returns FINISHED, STOPPED or NO_SUCH_ARM. Makes no arrays (see `lean`)."""
-    arms, delay = len(source.gaps), len(ledger.waiting)
-    first_rounds = arms * scoring.first_pulls + delay  # until the first pulls of all arms have settled
+    arms = len(source.gaps)
+    first_rounds = arms * scoring.first_pulls + len(ledger.waiting)  # until the first pulls have settled
     renewal = first_rounds
     log_horizon = choosing.log_horizon
     t = c = 0
@@ -231,16 +201,8 @@ def run(
                     return NO_SUCH_ARM
             mediator, outcome = draw(rng, arm, source.tables)
             ledger.pulls[arm] += 1
-            if DELAYED:
-                entering = exchange(t % delay, Pull(arm, mediator, outcome), ledger)
-                if FOLLOWS_UP and following.answers[t % delay, 0] >= 0.0:
-                    enter_answer(t % delay, source, ledger, following)
-                    scoring.due[0, int(following.answers[t % delay, 0])] = 0
-                    following.answers[t % delay, 0] = -1.0
-            else:
-                entering = Pull(arm, mediator, outcome)
-            if not DELAYED or t >= delay:
-                asked = enter(rng, t, entering, source, scoring, ledger, following, asked)
+            pull = Pull(arm, mediator, outcome)
+            entered, asked = settle(rng, t, pull, source, scoring, ledger, following, asked)
             t += 1
             renew = (POOLED or GUESSES_HORIZON) and t >= renewal
             if renew:
@@ -248,31 +210,77 @@ def run(
                 if GUESSES_HORIZON:
                     log_horizon = guessed_log_horizon(t)
                 sum_anew(scoring, ledger)
-            # an arm is scored when its counts change, and where pending pulls count, when it is pulled
-            for k in range(arms if renew else (2 if COUNTS_PENDING and entering.arm != arm else 1)):
-                a = k if renew else (entering.arm if k == 0 else arm)
-                ready = ledger.settled[a] if DELAYED else ledger.pulls[a]
-                pending_due = COUNTS_PENDING and ledger.pulls[a] >= scoring.due[1, a]
-                if ready > 0 and (renew or pending_due or ready >= scoring.due[0, a]):
-                    score(a, ready, renew, log_horizon, scoring, choosing, ledger, following)
-                    if t > first_rounds and not renew:
-                        update(choosing.values, choosing.z_grid, choosing.parameters, choosing.memory, a, rng)
+            now = Now(t <= first_rounds, renew, log_horizon)
+            score_changed(rng, entered, arm, now, scoring, choosing, ledger, following)
             if t == first_rounds or (renew and t > first_rounds):
                 all_arms = np.int64(-1)
                 update(choosing.values, choosing.z_grid, choosing.parameters, choosing.memory, all_arms, rng)
-        if t < course.checkpoints[c]:
-            continue
-        total = 0.0
-        for a in range(arms):
-            total += ledger.pulls[a] * source.gaps[a]
-        course.regret[c] = total
-        if FOLLOWS_UP:
-            course.follow_ups[c] = asked
-        c += 1
-        course.done[0] = c
+        if t == course.checkpoints[c]:
+            note(c, asked, source, ledger, course)
+            c += 1
+            course.done[0] = c
     if DELAYED:
-        enter_rest(min(t, delay), source, ledger, following)
+        enter_rest(min(t, len(ledger.waiting)), source, ledger, following)
     return FINISHED
+
+
+@step
+def note(c: int, asked: float, source: Source, ledger: Ledger, course: Course) -> None:
+    """What was lost until a checkpoint, and how often missing outcomes were followed up."""
+    total = 0.0
+    for a in range(len(source.gaps)):
+        total += ledger.pulls[a] * source.gaps[a]
+    course.regret[c] = total
+    if FOLLOWS_UP:
+        course.follow_ups[c] = asked
+
+
+@step
+def settle(
+    rng: np.random.Generator,
+    t: int,
+    pull: Pull,
+    source: Source,
+    scoring: Scoring,
+    ledger: Ledger,
+    following: Following,
+    asked: float,
+) -> tuple[int, float]:
+    """The outcome that is due in a round into the counts; returns its arm, and the number of follow-ups so far."""
+    entering = pull
+    if DELAYED:
+        slot = t % len(ledger.waiting)
+        entering = exchange(slot, pull, ledger)
+        if FOLLOWS_UP and following.answers[slot, 0] >= 0.0:
+            enter_answer(slot, source, ledger, following)
+            scoring.due[0, int(following.answers[slot, 0])] = 0
+            following.answers[slot, 0] = -1.0
+    if not DELAYED or t >= len(ledger.waiting):
+        asked = enter(rng, t, entering, source, scoring, ledger, following, asked)
+    return entering.arm, asked
+
+
+@step
+def score_changed(
+    rng: np.random.Generator,
+    entered: int,
+    pulled: int,
+    now: Now,
+    scoring: Scoring,
+    choosing: Choosing,
+    ledger: Ledger,
+    following: Following,
+) -> None:
+    """Score an arm when its counts change, and where pending pulls count, when it is pulled."""
+    several = 2 if COUNTS_PENDING and entered != pulled else 1
+    for k in range(len(ledger.pulls) if now.renew else several):
+        a = k if now.renew else (entered if k == 0 else pulled)
+        ready = ledger.settled[a] if DELAYED else ledger.pulls[a]
+        pending_due = COUNTS_PENDING and ledger.pulls[a] >= scoring.due[1, a]
+        if ready > 0 and (now.renew or pending_due or ready >= scoring.due[0, a]):
+            score(a, ready, now, scoring, choosing, ledger, following)
+            if not now.first and not now.renew:
+                update(choosing.values, choosing.z_grid, choosing.parameters, choosing.memory, a, rng)
 
 
 @step
@@ -300,7 +308,8 @@ def enter(
     row = ledger.counts[arm]
     if FOLLOWS_UP:
         row = ledger.counts[arm, :half]
-    counted = record(row, pull.mediator, pull.outcome, source.about)
+    counted = as_counted(pull.outcome, source.about)
+    record(row, pull.mediator, counted)
     note_pull(row, scoring.memory[arm], pull.mediator, counted)
     if DELAYED:
         ledger.settled[arm] += 1
@@ -320,7 +329,7 @@ def enter(
                 following.answers[slot, 0], following.answers[slot, 1] = arm, pull.mediator
                 following.answers[slot, 2] = obtained
             else:
-                answer(ledger.counts[arm, half:], pull.mediator, obtained, source.about)
+                answer(ledger.counts[arm, half:], pull.mediator, as_counted(obtained, source.about))
     return asked
 
 
@@ -328,9 +337,8 @@ def enter(
 def enter_answer(slot: int, source: Source, ledger: Ledger, following: Following) -> None:
     """The answer to a follow-up into the counts."""
     arm, half = int(following.answers[slot, 0]), ledger.counts.shape[1] // 2
-    answer(
-        ledger.counts[arm, half:], int(following.answers[slot, 1]), following.answers[slot, 2], source.about
-    )
+    obtained = as_counted(following.answers[slot, 2], source.about)
+    answer(ledger.counts[arm, half:], int(following.answers[slot, 1]), obtained)
 
 
 @step
@@ -351,8 +359,7 @@ def sum_anew(scoring: Scoring, ledger: Ledger) -> None:
 def score(
     a: int,
     ready: int,
-    renew: bool,
-    log_horizon: float,
+    now: Now,
     scoring: Scoring,
     choosing: Choosing,
     ledger: Ledger,
@@ -365,7 +372,7 @@ def score(
     row = ledger.counts[a]
     if FOLLOWS_UP and not READS_FOLLOW_UPS:
         row = ledger.counts[a, : ledger.counts.shape[1] // 2]
-    if POOLED and not renew:
+    if POOLED and not now.renew:
         new = scoring.contributions[ledger.counts.shape[0]]
         contribute(row, scoring.parameters[a], new)
         for i in range(scoring.contributions.shape[1]):
@@ -381,7 +388,7 @@ def score(
         for i in range(scoring.memory.shape[1]):
             scoring.memory[a, i] = 0.0
     parameters = scoring.parameters[a]
-    aim(known(row, scoring.shared, parameters), log_horizon, choosing.parameters, choosing.z_grid)
+    aim(known(row, scoring.shared, parameters), now.log_horizon, choosing.parameters, choosing.z_grid)
     score_arm(row, scoring.memory[a], scoring.shared, parameters, choosing.z_grid, choosing.values[a])
     if RULED:
         describe(row, scoring.shared, parameters, following.described[a])
@@ -398,4 +405,4 @@ def enter_rest(slots: int, source: Source, ledger: Ledger, following: Following)
             row = ledger.counts[arm, : ledger.counts.shape[1] // 2]
             if following.answers[slot, 0] >= 0.0:
                 enter_answer(slot, source, ledger, following)
-        record(row, int(ledger.waiting[slot, 1]), ledger.waiting[slot, 2], source.about)
+        record(row, int(ledger.waiting[slot, 1]), as_counted(ledger.waiting[slot, 2], source.about))

@@ -20,7 +20,7 @@ from truant.assumptions.assumption import note_nothing
 from truant.assumptions.follow_up import DESCRIBED, describe
 from truant.compile import link
 from truant.compile.linking import CannotCompile
-from truant.counts import Counts, ask_level, ask_real
+from truant.counts import Counts, answer_level, answer_real, ask_level, ask_real, record_level, record_real
 from truant.errors import InvalidValue, NotIdentified
 from truant.indices import Index
 from truant.play import loop
@@ -212,15 +212,16 @@ def play(
     told = replace(seen.setting, minimize=world.setting.minimize)
     curve, index = policy.curve(told.maximizing(), horizon), policy.index
     rule = _followed(policy, seen, follow_ups)
-    record, about = _recorder(told, curve.discrete)
+    as_counted, about = _counting(told, curve.discrete)
     compiled = _linked(
         policy,
         world,
         draw=seen.draw,
-        record=record,
+        as_counted=as_counted,
+        record=record_level if curve.discrete else record_real,
         DELAYED=delay > 0,
         **_scoring_parts(curve, index, delay > 0),
-        **_follow_up_parts(rule, seen, told, curve),
+        **_follow_up_parts(rule, seen, curve),
     )
     source = loop.Source(seen.tables, seen.missing_tables if rule else (), world.gaps, about)
     scoring, choosing = _scoring(curve, index, told.arms, horizon)
@@ -343,9 +344,7 @@ def _followed(policy: Policy, world: World, follow_ups: FollowUps | None) -> Fol
     return policy.follow_up
 
 
-def _follow_up_parts(
-    rule: FollowUpRule | None, world: World, setting: Setting, curve: Curve
-) -> dict[str, Any]:
+def _follow_up_parts(rule: FollowUpRule | None, world: World, curve: Curve) -> dict[str, Any]:
     """What the loop needs where missing outcomes may be followed up."""
     if rule is None:
         return {"FOLLOWS_UP": False, "READS_FOLLOW_UPS": False, "RULED": False}
@@ -356,7 +355,7 @@ def _follow_up_parts(
         "draw_missing": world.draw_missing,
         "is_missing": loop.is_missing_level if curve.discrete else loop.is_missing_outcome,
         "ask": ask_level if curve.discrete else ask_real,
-        "answer": _answer(setting, curve.discrete),
+        "answer": answer_level if curve.discrete else answer_real,
         "describe": describe,
         "worth": rule.worth,
     }
@@ -390,23 +389,13 @@ def _own_generator(rng: np.random.Generator) -> np.random.Generator:
     return own
 
 
-def _answer(setting: Setting, discrete: bool) -> Callable[..., None]:
-    """How the answer to a follow-up enters the counts."""
-    if setting.levels is None:
-        return loop.answer_reflected_outcome if setting.minimize else loop.answer_outcome
-    if not discrete:
-        return loop.answer_level_as_real
-    return loop.answer_reflected_level if setting.minimize else loop.answer_level_outcome
-
-
-def _recorder(setting: Setting, discrete: bool) -> tuple[Callable[..., float], FloatArray]:
-    """How an outcome of the world enters the counts; where less is better, it enters reflected."""
+def _counting(setting: Setting, discrete: bool) -> tuple[Callable[..., Any], FloatArray]:
+    """How an outcome of the world is counted; where less is better, it is reflected."""
     turned = setting.minimize
     if setting.levels is None:
-        centre = np.array([setting.centre])
-        return (loop.record_reflected_outcome if turned else loop.record_real_outcome), centre
+        return (loop.reflected_value if turned else loop.value), np.array([setting.centre])
     values = np.asarray(setting.levels) - setting.centre
     about = np.append(-values if turned else values, np.nan)
     if not discrete:
-        return loop.record_level_as_real, about
-    return (loop.record_reflected_level if turned else loop.record_level_outcome), about
+        return loop.value_of_level, about
+    return (loop.reflected_level if turned else loop.level), about

@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 from truant.assumptions import REFERENCE, Estimate
 from truant.assumptions.by_likelihood import ByLikelihood
 from truant.assumptions.mcar import MCAR, Mcar
-from truant.collection.calibration import TARGETS, Roots
+from truant.collection.calibration import Roots
 from truant.collection.intervals import (
     REPLAYED,
     SEQUENCE,
@@ -48,79 +49,6 @@ from truant.fingerprint import code_fingerprint
 from truant.policies import Policy
 from truant.policies.follow_up_rules import FollowUps
 from truant.setting import FloatArray, IntArray, Setting
-
-
-def key_of(
-    counts: Counts,
-    setting: Setting,
-    policy: Policy,
-    horizon: int,
-    delay: int,
-    replays: int,
-    level: float,
-    targets: Sequence[Any],
-    kind: type[Any],
-) -> str:
-    """A name for what decides the result: the counts, what the policy was told, how it is replayed, and the code."""
-    digest = hashlib.sha256()
-    modules = {type(target.assumption).__module__ for target in targets}
-    modules |= {type(policy.index).__module__, policy.curve.__module__, "truant.collection.replay", __name__}
-    modules |= {kind.__module__}
-    modules |= {type(policy.assumption).__module__} if policy.assumption is not None else set()
-    names = [(target.name, repr(target.assumption)) for target in targets]
-    for part in (
-        counts.levels,
-        counts.centre,
-        policy.name,
-        horizon,
-        delay,
-        replays,
-        level,
-        names,
-        kind.__name__,
-    ):
-        digest.update(f"{part!r}\n".encode())
-    for own in fields(setting):
-        value = getattr(setting, own.name)
-        digest.update(value.tobytes() if isinstance(value, np.ndarray) else f"{value!r}\n".encode())
-    digest.update(np.ascontiguousarray(counts.table).tobytes())
-    digest.update(code_fingerprint(*sorted(modules)).encode())
-    return digest.hexdigest()[:32]
-
-
-def keep(key: str, results: Mapping[str, Any]) -> None:
-    """Write the results, if there is a folder for them."""
-    folder = cache_folder()
-    if folder is not None:
-        plain = {name: asdict(one) for name, one in results.items()}
-        write(folder / f"replay-{key}.bin", json.dumps(plain).encode())
-
-
-def kept(key: str, kind: type[Any], names: Sequence[str], arms: int) -> dict[str, Any] | None:
-    """What was kept under the key; None if there is nothing, or not all of it."""
-    folder = cache_folder()
-    content = None if folder is None else read(folder / f"replay-{key}.bin")
-    if content is None:
-        return None
-    try:
-        found = {name: _restored(kind, one) for name, one in json.loads(content).items()}
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return None
-    whole = set(found) == set(names) and all(len(one.roots) == arms for one in found.values())
-    return found if whole else None
-
-
-def _restored(kind: type[Any], plain: dict[str, Any]) -> Any:
-    roots = tuple(None if one is None else _roots(one) for one in plain["roots"])
-    return kind(**plain | {"roots": roots})
-
-
-def _roots(plain: dict[str, Any]) -> Roots:
-    sides = [tuple(float(root) for root in plain[side]) for side in ("below", "above")]
-    if any(len(side) != len(TARGETS) for side in sides):
-        raise ValueError("a side of another length")
-    return Roots(*sides)
-
 
 REPLAYS = 800
 FEWEST_REPLAYS = 200
@@ -252,20 +180,10 @@ class ByPolicy(Collected):
         self, targets: Sequence[Target], counts: Counts, setting: Setting
     ) -> dict[str, Calibrated]:
         families = _families(targets, self.policy)
-        key = key_of(
-            counts,
-            setting,
-            self.policy,
-            self.horizon,
-            self.delay,
-            self.replays,
-            self.level,
-            targets,
-            type(self),
-        )
-        found = kept(key, Calibrated, [target.name for target in targets], setting.arms)
-        if found is not None:
-            return found
+        folder = cache_folder()
+        file = None if folder is None else folder / f"replay-{self._key(counts, setting, targets)}.bin"
+        if file is not None and (kept := _kept(file, {target.name for target in targets}, setting.arms)):
+            return kept
         total, done = len(families) * self._replays_in_all, 0
 
         def tick() -> None:
@@ -286,8 +204,26 @@ class ByPolicy(Collected):
                 for i, target in enumerate(family):
                     coverage, error = _coverage(held[:, i])
                     results[target.name] = Calibrated(tuple(roots[i]), coverage, error, self.level)
-        keep(key, results)
+        if file is not None:
+            plain = {name: asdict(one) for name, one in results.items()}
+            write(file, json.dumps(plain).encode())
         return results
+
+    def _key(self, counts: Counts, setting: Setting, targets: Sequence[Target]) -> str:
+        """A name for what decides the roots: counts, what the policy was told, how it is replayed, and the code."""
+        policy, own = self.policy, type(self)
+        parts = [policy.index, policy.assumption, *(target.assumption for target in targets)]
+        modules = {type(part).__module__ for part in parts if part is not None}
+        modules |= {policy.curve.__module__, "truant.collection.replay", __name__, own.__module__}
+        names = [(target.name, repr(target.assumption)) for target in targets]
+        run = (policy.name, self.horizon, self.delay, self.replays, self.level, names, own.__name__)
+        digest = hashlib.sha256(f"{run!r} {counts.levels!r} {counts.centre!r}\n".encode())
+        for field_ in fields(setting):
+            value = getattr(setting, field_.name)
+            digest.update(value.tobytes() if isinstance(value, np.ndarray) else f"{value!r}\n".encode())
+        digest.update(np.ascontiguousarray(counts.table).tobytes())
+        digest.update(code_fingerprint(*sorted(modules)).encode())
+        return digest.hexdigest()[:32]
 
     @property
     def _replays_in_all(self) -> int:
@@ -305,6 +241,21 @@ class ByPolicy(Collected):
         first, second = seed.spawn(2)
         roots = calibrate(near, self.replays, first, each)
         return roots, check(near, self._checks, self.level, second, each)
+
+
+def _kept(file: Path, names: set[str], arms: int) -> dict[str, Calibrated] | None:
+    """What was kept in a file; None if there is nothing, or not all of it."""
+    content = read(file)
+    try:
+        found = {
+            name: Calibrated(
+                **plain | {"roots": tuple(one and Roots.restored(**one) for one in plain["roots"])}
+            )
+            for name, plain in json.loads(content or b"").items()
+        }
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return found if set(found) == names and all(len(one.roots) == arms for one in found.values()) else None
 
 
 def _families(targets: Sequence[Target], policy: Policy) -> list[list[Target]]:

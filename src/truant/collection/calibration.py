@@ -57,6 +57,13 @@ class Roots:
     below: tuple[float, ...]
     above: tuple[float, ...]
 
+    @classmethod
+    def restored(cls, below: Sequence[float], above: Sequence[float]) -> Roots:
+        """From a file; or raises ValueError."""
+        if not len(below) == len(above) == len(TARGETS):
+            raise ValueError("a side of another length")
+        return cls(tuple(map(float, below)), tuple(map(float, above)))
+
     def root(self, z: float) -> float:
         """The root that takes the place of z."""
         if z == 0:

@@ -20,7 +20,11 @@ from truant.charts.style import SHADES, Look, in_rows
 LOOKS = (
     ("naive-*", NAIVE),
     ("oracle-*", ORACLE),
-    ("paper-mar-known", Look("#E69F00", (9, 3, 2, 3))),
+    ("notebook-ucb*", NAIVE),
+    ("notebook-known-p*", Look("#E69F00", (9, 3, 2, 3))),
+    ("notebook-*", Look("#CC79A7", (12, 4))),
+    ("paper-mcar:alpha=1", NAIVE),
+    ("paper-mar-known*", Look("#E69F00", (9, 3, 2, 3))),
     ("paper-mediator-mnar", Look("#B8A800", (6, 2, 1, 2, 1, 2))),
     ("paper-*", Look("#CC79A7", (12, 4))),
     ("*-thompson", Look("#009E73", (4, 2))),

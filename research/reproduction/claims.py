@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from scipy import stats
 
-from research.reproduction.figure import Claim, Growth, Rising
+from research.reproduction.figure import Claim, Growth, Reading, Rising
 from research.reproduction.results import Results
 from truant.charts.style import short
 from truant.setting import FloatArray
@@ -28,6 +28,16 @@ class Verdict:
     word: Word
     sentence: str
     ours: bool = False
+    reading: Reading = "text"  # what was played
+
+
+def judgements(claim: Claim, results: Results) -> list[Verdict]:
+    """A verdict in what the text describes, and one in what was published, as far as they were played."""
+    verdicts = [judge(claim, results)] if claim.cases else []
+    if claim.published:
+        verdict = judge(replace(claim, cases=claim.published), results)
+        verdicts.append(replace(verdict, reading="published"))
+    return verdicts
 
 
 def judge(claim: Claim, results: Results) -> Verdict:

@@ -10,32 +10,58 @@ from pathlib import Path
 from typing import Any
 
 from research.reproduction.catalogue import FIGURES
+from research.reproduction.figure import READINGS
 from research.reproduction.run import OUT, reproduce
-from research.reproduction.words import PAPER, duration
-from truant.errors import TruantError
+from research.reproduction.words import PAPER, READING_WORDS, duration, stored_line
+from truant.errors import TruantError, unknown
+from truant.spec import parse_parameters
 
 
 def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m research reproduce",
         description=f"Reproduce the paper's figures and check its claims. The paper is {PAPER}. Each figure is made "
-        "twice: with the paper's policies, and with those of truant beside naive and oracle policies.",
+        "with the paper's policies and with those of truant beside naive and oracle policies, in the world that the "
+        "text "
+        "describes; and with the instance and the rules of the authors' public notebook, as published.",
     )
     parser.add_argument(
         "figures", nargs="*", metavar="FIGURE", help=f"all unless given: {', '.join(FIGURES)}"
     )
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rounds and half the runs")
+    parser.add_argument(
+        "--as",
+        dest="reading",
+        choices=READINGS,
+        help="as the paper's text describes it, or as the authors' notebooks ran it; both unless given",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="a tenth of the rounds, half the runs, no picture files"
+    )
     parser.add_argument(
         "--runs", type=int, help="number of runs of every figure; as in the paper unless given"
+    )
+    parser.add_argument(
+        "--horizon", type=int, help="number of rounds of every figure; as in the paper unless given"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="alpha=NUMBER",
+        help="the exploration constant of the paper's policies and of UCB; their own unless given",
     )
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same result")
     parser.add_argument("--threads", type=int, help="number of threads; one per core unless given")
     parser.add_argument("--out", type=Path, default=OUT, help="folder for the page, charts, data and summary")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     options = vars(parser.parse_args(arguments))
-    as_json = options.pop("json")
+    as_json, settings = options.pop("json"), options.pop("set")
     try:
-        made = reproduce(**options, say=lambda sentence: print(sentence, file=sys.stderr, flush=True))
+        made = reproduce(
+            **options,
+            **constants(settings),
+            say=lambda sentence: print(sentence, file=sys.stderr, flush=True),
+        )
     except TruantError as error:
         parser.error(str(error))
     except KeyboardInterrupt:
@@ -59,13 +85,27 @@ def main(arguments: Sequence[str]) -> None:
         sys.exit(130)
 
 
+def constants(texts: Sequence[str]) -> dict[str, Any]:
+    """What `--set` says: alpha is the one constant that all of the paper's policies have."""
+    found = parse_parameters(texts)
+    for name in found:
+        if name != "alpha":
+            raise unknown("setting", name, ["alpha"])
+    return found
+
+
 def lines(summary: Mapping[str, Any]) -> list[str]:
     """The paper, and for each figure its verdicts, or what it shows where there is no claim."""
     found = [f"The paper: {PAPER}.", ""]
     for figure in summary["figures"]:
         found.append(f"{figure['name']}  {figure['title']}")
         for claim in figure["claims"]:
-            found += [f"  {claim['verdict']}: {claim['claim']}", f"    {claim['figures']}"]
+            found += [
+                f"  {claim['verdict']} {READING_WORDS[claim['as']]}: {claim['claim']}",
+                f"    {claim['figures']}",
+            ]
+        for plot in figure["stored_plots"]:
+            found.append(f"  {stored_line(plot)}")
         if not figure["claims"]:
             found += [f"  {finding}" for finding in figure["findings"]]
         found.append("")

@@ -16,12 +16,14 @@ from research.reproduction.results import Results
 from research.reproduction.words import (
     BOUNDED,
     PAPER,
+    READING_WORDS,
     VERSIONS,
     bound_note,
     duration,
     findings,
     overall,
     size,
+    stored_line,
 )
 from truant.charts.style import dark_properties, short
 
@@ -36,7 +38,7 @@ class VersionOnPage:
 
     heading: str
     drawing: Markup
-    files: tuple[str, str]
+    files: list[str]
     note: str
 
 
@@ -50,17 +52,23 @@ class FigureOnPage:
     verdicts: list[Verdict]
     versions: list[VersionOnPage]
     rows: list[list[str]]  # the table of final regrets, each policy in each world once
+    plots: list[str]  # the stored plots' values beside ours
 
     @classmethod
     def of(
-        cls, figure: Figure, verdicts: list[Verdict], results: Results, drawings: Mapping[str, str]
+        cls,
+        figure: Figure,
+        verdicts: list[Verdict],
+        results: Results,
+        drawings: Mapping[str, str],
+        pictures: bool,
     ) -> FigureOnPage:
-        """From the numbers, and the drawing of each version."""
+        """From the numbers, and the drawing of each version; pictures: whether there are files of them, too."""
         versions = [
             VersionOnPage(
                 heading=VERSIONS[version],
                 drawing=Markup(drawing),
-                files=(f"{figure.name}-{version}.png", f"{figure.name}-{version}.svg"),
+                files=[f"{figure.name}-{version}.{kind}" for kind in ("png", "svg") if pictures],
                 note=bound_note(figure) if version == BOUNDED else "",
             )
             for version, drawing in drawings.items()
@@ -68,7 +76,8 @@ class FigureOnPage:
         cells = [row_of(row) for row in results.rows(figure)]
         rows = list({(row[0], row[1]): row for row in cells}.values())
         shows = f"{figure.shows} {size(figure, results)}."
-        return cls(figure, shows, findings(figure, results), verdicts, versions, rows)
+        plots = [stored_line(plot) for plot in results.beside_plots(figure)]
+        return cls(figure, shows, findings(figure, results), verdicts, versions, rows, plots)
 
 
 def page_of(figures: Sequence[FigureOnPage], summary: Mapping[str, Any]) -> str:
@@ -83,6 +92,10 @@ def page_of(figures: Sequence[FigureOnPage], summary: Mapping[str, Any]) -> str:
     extent = "Quick: a tenth of the rounds, half the runs" if settings["quick"] else "Full size"
     if settings["runs"]:
         extent += f", {settings['runs']:,} runs each"
+    if settings["horizon"]:
+        extent += f", {settings['horizon']:,} rounds"
+    if settings["alpha"]:
+        extent += f", α = {settings['alpha']:g} throughout"
     made_with = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
     lines = {(line.scene, line.policy) for each in figures for line in each.figure.lines()}
     headings = {
@@ -116,6 +129,7 @@ def page_of(figures: Sequence[FigureOnPage], summary: Mapping[str, Any]) -> str:
             heading: [(each.figure.name, v) for each in figures for v in each.verdicts if v.word == word]
             for word, heading in headings.items()
         },
+        readings=READING_WORDS,
         tones={"survives": "good", "does not survive": "bad", "depends": "mixed"},
         columns=COLUMNS,
         dark=Markup(dark_properties()),

@@ -23,6 +23,7 @@ from truant.play.run import second_half_ratio, standard_deviation, summarize_reg
 from truant.setting import FloatArray, IntArray
 
 BOUNDS = {"mcar": theory.mcar_lower_bound, "mar": theory.mar_lower_bound}
+READ_BY_EYE = 0.05  # of a value that was read from a plot
 BOUND_LABELS = {"mcar": "√(nT/γ)", "mar": "√(TnH)"}
 
 _WORD = pa.dictionary(pa.int32(), pa.string())
@@ -104,6 +105,27 @@ class Results:
             for panel in panels
             for line in panel.lines
         ]
+
+    def beside_plots(self, figure: Figure) -> list[dict[str, Any]]:
+        """The stored plots' values beside ours; they agree if the means differ by less than both spreads allow."""
+        found = []
+        for stored in figure.stored:
+            final = self.final(stored.line)
+            sd = float(standard_deviation(final, axis=0))
+            # the mean of the plot has its own error, of which its spread is a generous bound
+            allowed = stored.sd + 2 * sd / np.sqrt(len(final)) + READ_BY_EYE * stored.mean
+            found.append(
+                {
+                    "line": stored.line.name,
+                    "plot_mean": stored.mean,
+                    "plot_sd": stored.sd,
+                    "regret_mean": float(final.mean()),
+                    "regret_sd": sd,
+                    "agrees": bool(abs(final.mean() - stored.mean) <= allowed),
+                    "note": stored.note,
+                }
+            )
+        return found
 
     def _row(self, figure: Figure, version: str, panel: Panel, line: Line) -> dict[str, Any]:
         simulation, ratio = self.simulations[line.scene], self.ratio(line)

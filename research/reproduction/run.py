@@ -13,19 +13,19 @@ from typing import Any
 from research import ROOT
 from research.reproduction.catalogue import COMMON, FIGURES
 from research.reproduction.charts import picture
-from research.reproduction.claims import judge
-from research.reproduction.figure import Figure, Scene
+from research.reproduction.claims import judgements
+from research.reproduction.figure import READINGS, Figure, Reading, Scene
 from research.reproduction.page import FigureOnPage, page_of
 from research.reproduction.results import Results, save_data
 from research.reproduction.words import VERSIONS, findings
 from truant.charts import save_pictures
 from truant.charts.style import themed_svg
 from truant.documents import document
-from truant.errors import MissingExtra, unknown
+from truant.errors import InvalidValue, MissingExtra, unknown
 from truant.files import locked, output_folder, written_whole
 from truant.lab.result import versions
 from truant.lab.simulate import plan_of, simulate
-from truant.setting import whole_number
+from truant.setting import positive_number, whole_number
 
 OUT = ROOT / "out" / "reproduction"
 DATA, SUMMARY, PAGE = "reproduction.parquet", "summary.json", "index.html"
@@ -36,8 +36,11 @@ class Settings:
     """What is run; the summary has it, too."""
 
     figures: list[str]
+    readings: list[Reading]  # as the text says, as published
     quick: bool
     runs: int | None  # of every scene; None: those of the paper
+    horizon: int | None  # likewise
+    alpha: float | None  # of every policy that takes one; None: its own
     seed: int
     threads: int | None
 
@@ -60,8 +63,11 @@ def reproduce(
     figures: Sequence[str] = (),
     *,
     out: str | os.PathLike[str] = OUT,
+    reading: Reading | None = None,
     quick: bool = False,
     runs: int | None = None,
+    horizon: int | None = None,
+    alpha: float | None = None,
     seed: int = 0,
     threads: int | None = None,
     say: Callable[[str], object] = lambda sentence: None,
@@ -72,8 +78,11 @@ def reproduce(
     ----------
     figures : names, such as "mar-peaked"; all unless given.
     out : folder for charts (PNG and SVG), data (Parquet), summary (JSON) and page (HTML); made if it is not there.
-    quick : a tenth of the rounds and half the runs.
-    runs : of every scene; those of the paper unless given.
+    reading : "text", what the paper's text describes, or "published", what the authors' notebooks ran; both unless
+        given.
+    quick : a tenth of the rounds and half the runs; no picture files, since drawing them takes as long as the runs.
+    runs, horizon : of every scene; those of the paper unless given.
+    alpha : of the paper's policies and UCB; the text's 2 and the notebooks' own unless given.
     seed : the same seed gives the same numbers, whatever the number of threads.
     threads : how many runs at a time; all cores unless given.
     say : is called with a sentence when a figure is made.
@@ -83,10 +92,18 @@ def reproduce(
     Where everything is, and the summary; an interrupt (Ctrl-C) keeps the figures that were finished.
     """
     start = time.perf_counter()
-    wanted, left_out = chosen(figures)
+    if reading is not None and reading not in READINGS:
+        raise unknown("reading", reading, READINGS)
+    constant = None if alpha is None else positive_number("alpha", alpha)
+    rounds = None if horizon is None else whole_number("horizon", horizon, at_least=2)
+    wanted, left_out = chosen(figures, reading)
+    wanted = [figure.changed(rounds, constant) for figure in wanted]
     settings = Settings(
         figures=[figure.name for figure in wanted],
+        readings=[reading] if reading else list(READINGS),
         quick=quick,
+        horizon=rounds,
+        alpha=constant,
         runs=None if runs is None else whole_number("runs", runs, at_least=1),
         seed=whole_number("seed", seed, at_least=0),
         threads=None if threads is None else whole_number("threads", threads, at_least=1),
@@ -96,6 +113,7 @@ def reproduce(
         for figure in wanted
         for version in figure.versions
         for kind in ("png", "svg")
+        if not quick
     ]
     with locked(
         output_folder(out, "reproduction", [DATA, SUMMARY, PAGE, *pictures]), "reproduction"
@@ -105,9 +123,9 @@ def reproduce(
             for figure in wanted:
                 before = time.perf_counter()
                 play(figure, wanted, settings, results)
-                drawings = draw(figure, results, folder)
-                verdicts = [judge(claim, results) for claim in figure.claims]
-                done.append(FigureOnPage.of(figure, verdicts, results, drawings))
+                drawings = draw(figure, results, None if quick else folder)
+                verdicts = [verdict for claim in figure.claims for verdict in judgements(claim, results)]
+                done.append(FigureOnPage.of(figure, verdicts, results, drawings, pictures=not quick))
                 say(f"{figure.name}: made in {time.perf_counter() - before:.0f} s")
         except KeyboardInterrupt:
             if not done:
@@ -124,21 +142,29 @@ def reproduce(
     return Reproduction(folder, summary, stopped=len(done) < len(wanted))
 
 
-def chosen(names: Sequence[str]) -> tuple[list[Figure], dict[str, str]]:
+def chosen(names: Sequence[str], reading: Reading | None = None) -> tuple[list[Figure], dict[str, str]]:
     """The figures, and those that cannot be made here, with the reason; a figure asked for by name must be."""
     figures, left_out = list[Figure](), dict[str, str]()
     for name in dict.fromkeys(names or FIGURES):
         if name not in FIGURES:
             raise unknown("figure", name, FIGURES)
+        figure = FIGURES[name] if reading is None else FIGURES[name].shown_as(reading)
+        if not figure.versions:
+            why = "The paper has no such figure, so it was not published; it is made as text only."
+            if names:
+                raise InvalidValue(f"{name}: {why}")
+            left_out[name] = why
+            continue
         try:
-            for line in FIGURES[name].lines():
-                plan_of(line.scene.spec, line.policy, 1, 0, {}).instance(0)
+            for line in figure.lines():
+                if not line.scene.is_published:
+                    plan_of(line.scene.spec, line.policy, 1, 0, {}).instance(0)
         except MissingExtra as error:
             if names:
                 raise
             left_out[name] = str(error)
         else:
-            figures.append(FIGURES[name])
+            figures.append(figure)
     return figures, left_out
 
 
@@ -149,8 +175,8 @@ def play(figure: Figure, wanted: Iterable[Figure], settings: Settings, results: 
             continue
         rounds, runs = scene.size(settings.quick, settings.runs)
         simulation = simulate(
-            scene.spec,
-            policies_in(scene, wanted),
+            scene.source,
+            [scene.policy(name, rounds) for name in policies_in(scene, wanted)],
             horizon=rounds,
             runs=runs,
             seed=settings.seed,
@@ -169,15 +195,16 @@ def policies_in(scene: Scene, figures: Iterable[Figure]) -> list[str]:
     return list(dict.fromkeys(line.policy for line in lines if line.scene == scene))
 
 
-def draw(figure: Figure, results: Results, folder: Path) -> dict[str, str]:
-    """Write the pictures of both versions of a figure; gives the drawings of the page by version."""
+def draw(figure: Figure, results: Results, folder: Path | None) -> dict[str, str]:
+    """The drawings of the page, by version; picture files too, if there is a folder for them."""
     drawings = {}
     for version, panels in figure.versions.items():
-        chart, path = picture(figure, version, results), folder / f"{figure.name}-{version}"
-        save_pictures(chart, path.with_suffix(".png"), path.with_suffix(".svg"))
+        chart, name = picture(figure, version, results), f"{figure.name}-{version}"
+        if folder is not None:
+            save_pictures(chart, folder / f"{name}.png", folder / f"{name}.svg")
         drawings[version] = themed_svg(
             chart,
-            name=path.name,
+            name=name,
             alternative=f"Line chart of regret over rounds, {'; '.join(panel.title for panel in panels)}: "
             f"{VERSIONS[version]}. {' '.join(findings(figure, results))}",
         )
@@ -197,7 +224,12 @@ def summary_of(
         "left_out": left_out,
         "choices": list(COMMON),
         "claims": [
-            {"figure": each.figure.name, "claim": verdict.claim, "word": verdict.word}
+            {
+                "figure": each.figure.name,
+                "claim": verdict.claim,
+                "as": verdict.reading,
+                "word": verdict.word,
+            }
             for each in done
             for verdict in each.verdicts
         ],
@@ -208,10 +240,18 @@ def summary_of(
                 "shows": each.figure.shows,
                 "findings": each.findings,
                 "claims": [
-                    {"claim": v.claim, "ours": v.ours, "verdict": v.word, "figures": v.sentence}
+                    {
+                        "claim": v.claim,
+                        "ours": v.ours,
+                        "as": v.reading,
+                        "verdict": v.word,
+                        "figures": v.sentence,
+                    }
                     for v in each.verdicts
                 ],
                 "choices": list(each.figure.choices),
+                "ran": list(each.figure.ran),
+                "stored_plots": results.beside_plots(each.figure),
                 "note": each.figure.note,
             }
             for each in done

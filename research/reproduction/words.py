@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from research.reproduction.claims import STRAIGHT, Verdict
-from research.reproduction.figure import Figure, Line
+from research.reproduction.figure import READINGS, Figure, Line
 from research.reproduction.results import BOUND_LABELS, Results
 from truant.charts.style import short
 
@@ -15,7 +16,12 @@ PAPER = (
     "I. Mahrooghi, M. Moradi, S. Akbari, N. Kiyavash, “Multi-armed Bandits with Missing Outcome”, arXiv:2411.05661 "
     "(2024), also at UAI 2025"
 )
-VERSIONS = {"paper": "The paper's policies", "truant": "truant's policies, naive and oracle"}
+VERSIONS = {
+    "paper": "The paper's policies",
+    "truant": "truant's policies, naive and oracle",
+    "published": "As published: the instance and the rules of the authors' notebook",
+}
+READING_WORDS = {"text": "in the world of the text", "published": "in what was run for the paper"}
 BOUNDED = "truant"  # the version with the lower bound
 ASTRAY = 10  # times the median
 MOST_SCENES = 2  # with a sentence each; of more, the first and the last
@@ -58,21 +64,40 @@ def overall(verdicts: Sequence[Verdict], quick: bool) -> str:
     stated = [verdict for verdict in verdicts if not verdict.ours]
     if not stated:
         return "The paper makes no claim about these figures."
+    parts = [
+        f"{READING_WORDS[reading]}, {_counted([v for v in stated if v.reading == reading])}"
+        for reading in READINGS
+        if any(v.reading == reading for v in stated)
+    ]
+    text = f"{'; '.join(parts)}."
+    text = text[0].upper() + text[1:]
+    return f"{text} This was a quick run, shorter than the paper's: a full run may differ." if quick else text
+
+
+def _counted(stated: Sequence[Verdict]) -> str:
     counts = {
         word: sum(v.word == word for v in stated) for word in ("survives", "does not survive", "depends")
     }
     claims = "claim" if len(stated) == 1 else "claims"
-    text = (
-        f"Of {len(stated)} {claims} of the paper, {counts['survives']} survive{_s(counts['survives'])}, "
+    return (
+        f"of {len(stated)} {claims} of the paper, {counts['survives']} survive{_s(counts['survives'])}, "
         f"{counts['does not survive']} do{'es' if counts['does not survive'] == 1 else ''} not, "
-        f"and {counts['depends']} depend{_s(counts['depends'])} on the instance or on details that the "
-        "text does not state."
+        f"and {counts['depends']} depend{_s(counts['depends'])} on the instance or the policy"
     )
-    return f"{text} This was a quick run, shorter than the paper's: a full run may differ." if quick else text
 
 
 def _s(count: int) -> str:
     return "s" if count == 1 else ""
+
+
+def stored_line(plot: Mapping[str, Any]) -> str:
+    """A line's value in the stored plot, and ours."""
+    source = plot["note"] or "in the notebook's stored plot"
+    sentence = (
+        f"{plot['line']}: {short(plot['plot_mean'])} ± {short(plot['plot_sd'])} {source}, "
+        f"here {short(plot['regret_mean'])} ± {short(plot['regret_sd'])}"
+    )
+    return f"{sentence} ({'agrees' if plot['agrees'] else 'does not agree'} within the spread)"
 
 
 def duration(seconds: float) -> str:
@@ -81,9 +106,10 @@ def duration(seconds: float) -> str:
     return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
 
 
-def size(figure: Figure, results: Results) -> str:
-    """Rounds and runs; all scenes of a figure have the same."""
-    simulation = results.simulations[figure.lines()[0].scene]
+def size(figure: Figure, results: Results, version: str | None = None) -> str:
+    """Rounds and runs; all scenes of a version have the same."""
+    panels = figure.versions[version or next(iter(figure.versions))]
+    simulation = results.simulations[panels[0].lines[0].scene]
     return f"{simulation.horizon:,} rounds, {simulation.runs:,} run{'s' if simulation.runs > 1 else ''}"
 
 
@@ -105,7 +131,7 @@ def bound_note(figure: Figure) -> str:
 
 def picture_lines(figure: Figure, version: str, results: Results) -> list[str]:
     """What stands below the title of a picture: the version, its size, and what the dotted line is."""
-    lines = [f"{VERSIONS[version]}; {size(figure, results)}; mean ± 1 sd"]
+    lines = [f"{VERSIONS[version]}; {size(figure, results, version)}; mean ± 1 sd"]
     if version == BOUNDED and any(panel.lines[0].scene.bound for panel in figure.versions[version]):
         lines.append("Dotted: the rate of the lower bound (worst case, constant unknown)")
     return lines

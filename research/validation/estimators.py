@@ -27,7 +27,7 @@ def estimators_of(world: World) -> dict[str, Estimator]:
         named[kind] = _reported(world, kind)
     if kind == "mar":
         assert isinstance(world, RealWorld)
-        gamma = world.observation[:, 1]
+        gamma = world.observation
         named["mar-known"] = _reported(world, "mar-known")
         for name, estimator in ((HORVITZ_THOMPSON, "horvitz-thompson"), (AIPW, "aipw")):
             assumption = Mar(estimator=estimator, observation_probabilities=gamma)  # type: ignore[arg-type]
@@ -77,7 +77,7 @@ def least_variances(world: World) -> dict[str, FloatArray]:
     if kind != "mar":
         return {"likelihood" if isinstance(world, DiscreteWorld) else kind: efficient}
     assert isinstance(world, RealWorld)
-    p, means, gamma = world.mediator_probabilities, world.outcome_means, world.observation[:, 1]
+    p, means, gamma = world.mediator_probabilities, world.outcome_means, world.observation
     between = (p * (means - world.means[:, None]) ** 2).sum(axis=1)
     squares = (p * (world.outcome_sd**2 + means**2) / gamma).sum(axis=1)
     return {

@@ -41,9 +41,9 @@ def test_a_sweep_sets_its_gap_and_changes_its_bounds(sweep):
 def test_the_mar_sweep_keeps_the_share_of_seen_outcomes():
     for cost in (2.0, 8.0, 32.0):
         world = sweeps.mar_point(cost, 0.0, cost=cost).world
-        seen = (world.mediator_probabilities * world.observation[:, 1]).sum(axis=1)
+        seen = (world.mediator_probabilities * world.observation).sum(axis=1)
         assert seen == pytest.approx(0.5)
-        assert (world.mediator_probabilities / world.observation[:, 1]).sum(axis=1) == pytest.approx(cost)
+        assert (world.mediator_probabilities / world.observation).sum(axis=1) == pytest.approx(cost)
 
 
 def test_a_worse_arm_is_pulled_until_its_width_is_the_gap():

@@ -33,7 +33,7 @@ HAND_MNAR = DiscreteWorld([THETA / [0.5, 0.8] / (THETA / [0.5, 0.8]).sum()], [[[
 def brute_cost(world: RealWorld) -> list[float]:
     p, gamma, q = world.mediator_probabilities, world.observation, world.mediator_observation
     n, K = p.shape
-    return [sum(p[a, m] / gamma[a, 1, m] / q[a, m] for m in range(K)) for a in range(n)]
+    return [sum(p[a, m] / gamma[a, m] / q[a, m] for m in range(K)) for a in range(n)]
 
 
 def test_costs_by_hand() -> None:
@@ -168,7 +168,7 @@ def test_worst_case_pair() -> None:
     np.testing.assert_allclose(first.means, [0.9, 0.1 / 3], rtol=1e-12)
     np.testing.assert_allclose(second.means, first.means[::-1], rtol=1e-12)
     for world in (first, second):
-        shown = world.mediator_probabilities * world.observation[:, 1]  # P(m, O=1|a): all there is to see
+        shown = world.mediator_probabilities * world.observation  # P(m, O=1|a): all there is to see
         np.testing.assert_allclose(shown, np.full((2, 4), 0.0439 / 4), atol=2e-5)
         np.testing.assert_allclose(shown, shown[0, 0] * np.ones((2, 4)), rtol=1e-12)
         np.testing.assert_array_equal(world.outcome_means, [[1, 0, 0, 0], [1, 0, 0, 0]])

@@ -43,8 +43,9 @@ def test_real_outcomes_are_those_of_the_cell_and_of_all_hidden_ones_without_a_me
     world = RealWorld(
         [[0.5, 0.5]],
         [[0.0, 1.0]],
-        [[[0.9, 0.1], [0.5, 0.5]]],  # P(O=1|Q,m): of missing mediators, mostly level 1 hides its outcome
+        0.5,
         outcome_sd=0.1,
+        observation_without_mediator=[[0.9, 0.1]],  # of missing mediators, mostly level 1 hides its outcome
         mediator_observation=[[0.5, 0.5]],
     )
     rng = np.random.default_rng(2)
@@ -70,3 +71,30 @@ def test_every_assumption_about_the_new_world_is_wrong():
     assert isinstance(world, DiscreteWorld)
     assert (np.ptp(world.observation, axis=2) > 0.5).any(axis=1).all()
     assert (np.ptp(world.observation, axis=1) > 0.5).any(axis=1).all()
+
+
+def test_what_a_world_says_of_its_observation_can_be_given_to_its_constructor():
+    """P(O=1|m,a) with the mediator seen has shape (arms, K); with the mediator missing it has a name of its own."""
+    world = make("mediator-mar", seed=2, linked=True)
+    assert world.observation.shape == world.observation_without_mediator.shape == (10, 5)
+    both = np.stack([world.observation_without_mediator, world.observation], axis=1)
+    for given in (
+        {
+            "observation": world.observation,
+            "observation_without_mediator": world.observation_without_mediator,
+        },
+        {"observation": both},
+    ):
+        same = RealWorld(
+            world.mediator_probabilities,
+            world.outcome_means,
+            mediator_observation=world.mediator_observation,
+            **given,
+        )
+        np.testing.assert_array_equal(same.observed_shares, world.observed_shares)
+        for ours, theirs in zip(
+            same.pulls(np.arange(10), seed=1), world.pulls(np.arange(10), seed=1), strict=True
+        ):
+            np.testing.assert_array_equal(ours, theirs)
+    plain = RealWorld(world.mediator_probabilities, world.outcome_means, world.observation)
+    np.testing.assert_array_equal(plain.observation_without_mediator, plain.observation)

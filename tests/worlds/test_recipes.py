@@ -56,7 +56,7 @@ def check_dirichlet_one(vectors: FloatArray) -> None:
 def test_mcar_has_one_gamma_for_all_arms() -> None:
     worlds = [real("mcar", seed) for seed in SEEDS]
     assert all(world.setting.mediators == 1 and np.ptp(world.observation) == 0 for world in worlds)
-    check_uniform([world.observation[0, 0, 0] for world in worlds], 0.5, 1.0)
+    check_uniform([world.observation[0, 0] for world in worlds], 0.5, 1.0)
     check_uniform([world.means for world in worlds], 0.0, 1.0)
     assert all(np.all(world.outcome_sd == 1) for world in worlds)
 
@@ -64,7 +64,7 @@ def test_mcar_has_one_gamma_for_all_arms() -> None:
 def test_no_mediator_has_a_gamma_for_each_arm() -> None:
     worlds = [real("no-mediator", seed) for seed in SEEDS]
     assert all(world.setting.mediators == 1 for world in worlds)
-    check_uniform([world.observation[:, 1, 0] for world in worlds], 0.2, 1.0)
+    check_uniform([world.observation[:, 0] for world in worlds], 0.2, 1.0)
     check_uniform([world.means for world in worlds], 0.0, 1.0)
 
 
@@ -82,7 +82,7 @@ def test_mar_worlds_boost_one_arm(name: str) -> None:
     ("name", "low"), [("mar", 0.8), ("mar-low", 0.1), ("mar-peaked", 0.8), ("mediator-mar", 0.5)]
 )
 def test_mar_gammas_are_uniform(name: str, low: float) -> None:
-    check_uniform([real(name, seed).observation[:, 1] for seed in SEEDS], low, 1.0)
+    check_uniform([real(name, seed).observation for seed in SEEDS], low, 1.0)
 
 
 def test_mediators_of_the_mar_worlds() -> None:
@@ -109,11 +109,13 @@ def test_mediator_mar_hides_mediators_by_arm() -> None:
 
 def test_linked_gives_pulls_without_a_mediator_their_own_gamma() -> None:
     plain, linked = (real("mediator-mar", 5, linked=flag) for flag in (False, True))
-    np.testing.assert_array_equal(plain.observation[:, 0], plain.observation[:, 1])
-    np.testing.assert_array_equal(linked.observation[:, 1], plain.observation[:, 1])
-    assert np.all(linked.observation[:, 0] != linked.observation[:, 1])
+    np.testing.assert_array_equal(plain.observation_without_mediator, plain.observation)
+    np.testing.assert_array_equal(linked.observation, plain.observation)
+    assert np.all(linked.observation_without_mediator != linked.observation)
     np.testing.assert_array_equal(linked.means, plain.means)
-    check_uniform([real("mediator-mar", s, linked=True).observation[:, 0] for s in SEEDS], 0.5, 1.0)
+    check_uniform(
+        [real("mediator-mar", s, linked=True).observation_without_mediator for s in SEEDS], 0.5, 1.0
+    )
 
 
 def test_null_arms_differ_only_in_what_is_missing() -> None:
@@ -123,14 +125,14 @@ def test_null_arms_differ_only_in_what_is_missing() -> None:
         assert np.all(world.gaps == 0)
         assert np.ptp(world.mediator_probabilities, axis=0).max() == 0
         assert np.ptp(world.outcome_means, axis=0).max() == 0
-        assert np.all(np.ptp(world.observation[:, 1], axis=0) > 0)
+        assert np.all(np.ptp(world.observation, axis=0) > 0)
         spans.append(np.ptp(complete_case_limits(world)))
     assert np.median(spans) > 0.1  # dropping the missing rows sees differences
 
 
 def complete_case_limits(world: RealWorld) -> FloatArray:
     """What the mean of the seen outcomes tends to."""
-    seen = world.mediator_probabilities * world.observation[:, 1]
+    seen = world.mediator_probabilities * world.observation
     limits: FloatArray = (seen * world.outcome_means).sum(axis=1) / seen.sum(axis=1)
     return limits
 
@@ -138,7 +140,7 @@ def complete_case_limits(world: RealWorld) -> FloatArray:
 def test_confounded_arms_look_the_same() -> None:
     for seed in SEEDS:
         world = real("confounded", seed, K=4, eps=0.1)
-        seen = (world.mediator_probabilities * world.observation[:, 1]).sum(axis=1)
+        seen = (world.mediator_probabilities * world.observation).sum(axis=1)
         np.testing.assert_allclose(seen, [0.0439, 0.0439], atol=5e-5)
         np.testing.assert_allclose(complete_case_limits(world), [0.25, 0.25], rtol=1e-12)
         np.testing.assert_allclose(np.sort(world.means), [0.1 / 3, 0.9], rtol=1e-12)
@@ -305,6 +307,6 @@ def test_pbc_gap_scales_the_difference() -> None:
 
 def test_pbc_gamma_can_be_flat_or_one_number() -> None:
     table = real("pbc", 1, gamma=[[0.1, 0.2], [0.3, 0.4]]).observation
-    np.testing.assert_array_equal(table[:, 1], [[0.1, 0.2], [0.3, 0.4]])
+    np.testing.assert_array_equal(table, [[0.1, 0.2], [0.3, 0.4]])
     np.testing.assert_array_equal(real("pbc", 1, gamma=(0.1, 0.2, 0.3, 0.4)).observation, table)
     assert np.all(real("pbc", 1, gamma=0.6).observation == 0.6)

@@ -27,9 +27,7 @@ def test_the_truth_is_the_cells_at_the_tables_weights() -> None:
     np.testing.assert_allclose(world.means, (means * shares).sum(axis=1), rtol=1e-12)
     np.testing.assert_allclose(world.outcome_means, means, rtol=1e-12)
     np.testing.assert_allclose(world.mediator_probabilities, shares, rtol=1e-12)
-    np.testing.assert_allclose(
-        world.observation[:, 1], (groups.count() / groups.size()).unstack(), rtol=1e-12
-    )
+    np.testing.assert_allclose(world.observation, (groups.count() / groups.size()).unstack(), rtol=1e-12)
     assert (world.arm_names, world.mediator_names) == (("new", "old"), ("no", "yes"))
     assert (world.setting.low, world.setting.high) == (0.0, visits()["spent"].max())
     checks.check_world(world)
@@ -67,7 +65,7 @@ def test_actg175_is_the_trial() -> None:
     world = real(make("actg175"))
     assert world.arm_names == ("ZDV", "ZDV+ddI", "ZDV+ddC", "ddI")
     np.testing.assert_allclose(world.means, [270.6, 324.7, 335.1, 313.5], atol=0.05)
-    p, seen = world.mediator_probabilities, world.observation[:, 1]
+    p, seen = world.mediator_probabilities, world.observation
     missing = 1 - (p * seen).sum(axis=1)
     np.testing.assert_allclose(missing, [0.397, 0.362, 0.357, 0.374], atol=5e-4)
     dropped = (p * seen * world.outcome_means).sum(axis=1) / (p * seen).sum(axis=1)
@@ -122,11 +120,11 @@ def test_what_is_missing_can_be_chosen() -> None:
     rows = [[0.5, 0.95], [0.9, 0.3]]
     for gamma, expected in ((0.4, np.full((2, 2), 0.4)), (rows, rows), ([0.5, 0.95, 0.9, 0.3], rows)):
         world = real(from_table(VISITS, gamma=gamma, **COLUMNS))
-        np.testing.assert_array_equal(world.observation[:, 1], expected)
-        np.testing.assert_array_equal(world.observation[:, 0], expected)
+        np.testing.assert_array_equal(world.observation, expected)
+        np.testing.assert_array_equal(world.observation_without_mediator, expected)
         np.testing.assert_array_equal(world.means, from_table(VISITS, **COLUMNS).means)
     by_arm = real(from_table(VISITS, gamma=[[0.5], [0.9]], mediator_gamma=[0.7, 1], **COLUMNS))
-    np.testing.assert_array_equal(by_arm.observation[:, 1], [[0.5, 0.5], [0.9, 0.9]])
+    np.testing.assert_array_equal(by_arm.observation, [[0.5, 0.5], [0.9, 0.9]])
     np.testing.assert_array_equal(by_arm.mediator_observation, [[0.7, 0.7], [1, 1]])
     mediators, outcomes = pulled(by_arm, 0)
     check_share(mediators < 0, 0.3)

@@ -22,7 +22,7 @@ def test_few_distinct_outcomes_make_a_discrete_world() -> None:
     same = real(from_table(table, arm="mail", mediator="opened", outcome="bought", levels=()))
     np.testing.assert_allclose(world.means, same.means, rtol=1e-12)
     assert world.setting.levels == (0.0, 1.0)
-    np.testing.assert_allclose(world.observation, np.repeat(same.observation[:, 1, :, None], 2, axis=2))
+    np.testing.assert_allclose(world.observation, np.repeat(same.observation[..., None], 2, axis=2))
     for a, mail in enumerate(("new", "old")):
         mediators, outcomes = pulled(world, a)
         cell = table[(table["mail"] == mail) & (table["opened"] == "yes")]["bought"]
@@ -87,7 +87,7 @@ def test_without_a_mediator_there_is_one_level() -> None:
         assert world.setting.mediators == 1
         np.testing.assert_allclose(world.means, visits().groupby("mail")["spent"].mean(), rtol=1e-12)
         np.testing.assert_allclose(
-            world.observation[:, 1, 0],
+            world.observation[:, 0],
             visits().groupby("mail")["spent"].count() / visits()["mail"].value_counts(),
         )
 

@@ -60,12 +60,12 @@ def share_observed(world: World) -> FloatArray:
     if isinstance(world, DiscreteWorld):
         return np.asarray(world.seen.sum(axis=(1, 2)))
     assert isinstance(world, RealWorld)
-    return np.asarray((world.mediator_probabilities * world.observation[:, 1]).sum(axis=1))
+    return np.asarray((world.mediator_probabilities * world.observation).sum(axis=1))
 
 
 def complete_case_limits(world: RealWorld) -> FloatArray:
     """What the mean of the seen outcomes tends to, E[Y|O=1,a]."""
-    seen = world.mediator_probabilities * world.observation[:, 1]
+    seen = world.mediator_probabilities * world.observation
     limits: FloatArray = (seen * world.outcome_means).sum(axis=1) / seen.sum(axis=1)
     return limits
 
@@ -268,9 +268,9 @@ def test_one_level_decides_and_is_rarely_seen(name: str, low: float, high: float
     for seed in SEEDS:
         world = real(name, seed)
         assert world.outcome_means[:, -1].argmax() == world.means.argmax()
-        last = world.observation[:, 1, -1]
+        last = world.observation[:, -1]
         assert low <= last.min() <= last.max() <= high
-        assert np.all(world.observation[:, 1, :-1] == 0.9)
+        assert np.all(world.observation[:, :-1] == 0.9)
     if name == "rare-level":
         assert world.mediator_probabilities[:, -1].max() <= 0.03
 

@@ -89,7 +89,7 @@ def customers_of(world: RealWorld, mail: IntArray, rng: np.random.Generator) -> 
     opened = (rng.random(count) < world.mediator_probabilities[mail, 1]).astype(np.int64)
     noise = rng.standard_normal(count) * world.outcome_sd[mail, opened]
     spent = np.round(np.clip(world.outcome_means[mail, opened] + noise, LOW, HIGH), 2)
-    known = rng.random(count) < world.observation[mail, 1, opened]
+    known = rng.random(count) < world.observation[mail, opened]
     return Customers(mail, opened, spent, known)
 
 

@@ -54,7 +54,7 @@ def tables_of(world: World) -> list[ArmTables]:
                 outcome_means=world.outcome_means[a],
                 outcome_variances=world.outcome_sd[a] ** 2,
                 mediator_observation=world.mediator_observation[a],
-                observation=world.observation[a],
+                observation=np.stack([world.observation_without_mediator[a], world.observation[a]]),
             )
             for a in range(world.setting.arms)
         ]

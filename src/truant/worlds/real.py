@@ -22,8 +22,10 @@ class RealWorld(World):
     ----------
     mediator_probabilities : P(M=m|a), shape (arms, K).
     outcome_means : E[Y|m,a], shape (arms, K); None with `samples`.
-    observation : P(O=1|m,a), shape (arms, K), in (0, 1]; or (arms, 2, K), given the mediator missing or seen,
-        where the former may be 0.
+    observation : P(O=1|m,a) where the mediator is seen, in (0, 1], broadcast to (arms, K). Or shape (arms, 2, K), with
+        `observation_without_mediator` in front.
+    observation_without_mediator : P(O=1|m,a) where the mediator is missing, broadcast to (arms, K); may be 0. The same
+        as `observation` unless given.
     outcome_sd : standard deviation of Y given m, a; a number or shape (arms, K).
     mediator_observation : P(Q=1|m,a), a number or broadcast to (arms, K).
     samples : instead of normal outcomes, samples[a][m] is an array to draw from; means and standard
@@ -42,6 +44,7 @@ class RealWorld(World):
         *,
         outcome_sd: npt.ArrayLike = 1.0,
         mediator_observation: npt.ArrayLike = 1.0,
+        observation_without_mediator: npt.ArrayLike | None = None,
         samples: Sequence[Sequence[npt.ArrayLike]] | None = None,
         low: float | None = None,
         high: float | None = None,
@@ -58,15 +61,19 @@ class RealWorld(World):
         elif outcome_means is None:
             raise InvalidValue("A world needs outcome_means or samples, got neither.")
         seen = probabilities("observation", observation)
-        seen = (
-            seen if seen.ndim == 3 else np.repeat(broadcast("observation", seen, shape)[:, None], 2, axis=1)
-        )
+        if seen.ndim == 3:
+            unseen, seen = np.moveaxis(broadcast("observation", seen, (n, 2, K)), 1, 0)
+        elif observation_without_mediator is None:
+            unseen = seen
+        else:
+            unseen = probabilities("observation_without_mediator", observation_without_mediator)
         # without its mediator an outcome may never be seen; with it, each level must have a chance
-        probabilities("observation", seen[:, -1], positive=True)
+        probabilities("observation", seen, positive=True)
         self.name = name
         self.mediator_probabilities = p
         self.outcome_means = broadcast("outcome_means", finite("outcome_means", outcome_means), shape)
-        self.observation = broadcast("observation", seen, (n, 2, K))
+        self.observation = broadcast("observation", seen, shape)
+        self.observation_without_mediator = broadcast("observation_without_mediator", unseen, shape)
         self.outcome_sd = broadcast("outcome_sd", finite("outcome_sd", outcome_sd), shape)
         if np.any(self.outcome_sd < 0):
             raise InvalidValue(f"outcome_sd must not be negative, got {self.outcome_sd.min():g}.")
@@ -94,11 +101,11 @@ class RealWorld(World):
 
     def _cell_tables(self) -> tuple[FloatArray, IntArray]:
         """Alias tables of the cells (mediator, mediator seen, outcome seen), a row per arm."""
-        p, q, o = self.mediator_probabilities, self.mediator_observation, self.observation
+        p, q = self.mediator_probabilities, self.mediator_observation
         cells = np.empty((*p.shape, 2, 2))  # (arm, mediator, mediator seen, outcome seen)
-        for seen, chance in ((0, 1 - q), (1, q)):
-            cells[:, :, seen, 1] = p * chance * o[:, seen]
-            cells[:, :, seen, 0] = p * chance * (1 - o[:, seen])
+        for seen, chance, o in ((0, 1 - q, self.observation_without_mediator), (1, q, self.observation)):
+            cells[:, :, seen, 1] = p * chance * o
+            cells[:, :, seen, 0] = p * chance * (1 - o)
         return cell_tables(cells.reshape(len(p), -1))
 
     def _set_draw(self) -> None:
@@ -113,15 +120,17 @@ class RealWorld(World):
     @property
     def observed_shares(self) -> FloatArray:
         """P(O=1|a), how often an outcome is observed, shape (arms,)."""
-        p, q, o = self.mediator_probabilities, self.mediator_observation, self.observation
-        shares: FloatArray = (p * (q * o[:, 1] + (1 - q) * o[:, 0])).sum(axis=1)
+        p, q = self.mediator_probabilities, self.mediator_observation
+        shares: FloatArray = (p * (q * self.observation + (1 - q) * self.observation_without_mediator)).sum(
+            axis=1
+        )
         return shares
 
     @property
     def missing_tables(self) -> tuple[Any, ...]:
         """Which mediator is behind a missing one if the outcome is missing, too; and the outcomes."""
-        p, q, o = self.mediator_probabilities, self.mediator_observation, self.observation
-        hidden = shares_of(p * (1 - q) * (1 - o[:, 0]))
+        p, q = self.mediator_probabilities, self.mediator_observation
+        hidden = shares_of(p * (1 - q) * (1 - self.observation_without_mediator))
         return (*cell_tables(hidden), *self._outcome_tables)
 
     def revealed(self) -> RealWorld:

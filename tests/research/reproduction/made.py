@@ -30,13 +30,9 @@ def invoke(capsys, *arguments):
     return Ended(status, *capsys.readouterr())
 
 
-def written(names):
-    charts = {
-        f"{name}-{version}.{kind}"
-        for name in names
-        for version in ("paper", "truant")
-        for kind in ("png", "svg")
-    }
+def written(names, versions=()):
+    """Names of the files; a quick reproduction has no pictures."""
+    charts = {f"{name}-{version}.{kind}" for name in names for version in versions for kind in ("png", "svg")}
     return charts | {"reproduction.parquet", "summary.json", "index.html", ".truant", ".lock"}
 
 

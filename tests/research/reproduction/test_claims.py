@@ -61,6 +61,6 @@ def test_verdicts_have_the_figures_and_mixed_cases_depend():
     assert line.word == "survives"
     assert "1.00 times as much as in the first" in line.sentence
     assert overall([fails, holds, mixed], quick=False).startswith(
-        "Of 3 claims of the paper, 1 survives, 1 does not, and 1 depends"
+        "In the world of the text, of 3 claims of the paper, 1 survives, 1 does not, and 1 depends"
     )
     assert "quick run" in overall([fails], quick=True)

@@ -42,21 +42,28 @@ def test_the_command_tells_people_what_became_of_the_claims(monkeypatch, small, 
     main()
     result = capsys.readouterr()
     claim = small.summary["figures"][0]["claims"][0]
-    assert f"  {claim['verdict']}: {claim['claim']}\n    {claim['figures']}\n" in result.out
+    verdict = f"{claim['verdict']} in the world of the text"
+    assert f"  {verdict}: {claim['claim']}\n    {claim['figures']}\n" in result.out
+    assert "known p: 1,388 ± 527 in a run of the notebook's code" in result.out
     assert result.err.splitlines()[-1].endswith("index.html")
 
 
 def test_verdicts_or_findings_are_printed_and_what_is_left_out():
-    claim = {"claim": "Less is more.", "verdict": "depends", "figures": "a lost 1 and b lost 2."}
+    claim = {
+        "claim": "Less is more.",
+        "as": "published",
+        "verdict": "depends",
+        "figures": "a lost 1 and b lost 2.",
+    }
     figures = [
-        {"name": "one", "title": "First", "claims": [claim], "findings": ["Not shown."]},
-        {"name": "two", "title": "Second", "claims": [], "findings": ["Shown."]},
+        {"name": "one", "title": "First", "claims": [claim], "findings": ["Not shown."], "stored_plots": []},
+        {"name": "two", "title": "Second", "claims": [], "findings": ["Shown."], "stored_plots": []},
     ]
     lines = command.lines({"figures": figures, "left_out": {"pbc": "It needs truant[data]."}})
     assert lines[0].startswith("The paper: I. Mahrooghi")
     assert lines[2:9] == [
         "one  First",
-        "  depends: Less is more.",
+        "  depends in what was run for the paper: Less is more.",
         "    a lost 1 and b lost 2.",
         "",
         "two  Second",
@@ -82,11 +89,16 @@ def test_refusals_come_before_the_work(tmp_path, capsys):
     result = invoke(capsys, "mar-peeked", "--out", str(tmp_path / "x"))
     assert result.status == 2
     assert "error: Unknown figure 'mar-peeked'; did you mean 'mar-peaked'?" in result.err
+    result = invoke(capsys, "mnar", "--set", "gamma=1", "--out", str(tmp_path / "x"))
+    assert result.status == 2
+    assert "error: Unknown setting 'gamma'" in result.err
     with pytest.raises(UnknownName, match="Unknown figure 'nothing'"):
         reproduce(["nothing"], out=tmp_path)
     for wrong, sentence in (
         ({"runs": 0}, "runs must be"),
         ({"seed": -1}, "seed must"),
+        ({"horizon": 1}, "horizon must be a whole number of at least 2"),
+        ({"alpha": 0}, "alpha must be"),
         ({"threads": 0}, "threads"),
     ):
         with pytest.raises(InvalidValue, match=sentence):

@@ -23,6 +23,6 @@ def test_the_page_stands_alone(small):
 def test_a_browser_draws_it_and_everyone_can_read_it(tmp_path, small):
     assert faults({"reproduction": small.page}, tmp_path) == []
     drawings = re.findall(r"<svg viewBox.*?</svg>", small.page.read_text(encoding="utf-8"))
-    assert len(drawings) == 2
+    assert len(drawings) == 3
     assert "var(--chart-0072b2,#0072B2)" in drawings[1]  # mar-ucb
     assert "Dotted: the rate of the lower bound" in drawings[1]

@@ -16,7 +16,8 @@ from truant import theory
 def test_the_lower_bound_is_that_of_the_theory(small):
     worlds = [truant.lab.simulate.plan_of("mar", "mar-ucb", 10_000, 5, {}).instance(run) for run in range(3)]
     expected = np.mean([theory.mar_lower_bound(world, 10_000) for world in worlds])
-    assert [curve["lower_bound"] for curve in small.summary["curves"]] == pytest.approx([expected] * 7)
+    bounds = [curve["lower_bound"] for curve in small.summary["curves"] if curve["version"] != "published"]
+    assert bounds == pytest.approx([expected] * 7)
     scene = FIGURES["mar-known-p"].truant[0].lines[0].scene
     results = Results({scene: truant.simulate("mar", ["naive-ucb"], horizon=10_000, runs=3, seed=5)})
     line = results.reference(FIGURES["mar-known-p"].truant[0])

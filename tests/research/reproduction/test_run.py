@@ -12,7 +12,7 @@ import truant
 from research.reproduction import reproduce, run
 from tests.research.reproduction.made import invoke, written
 from truant import theory
-from truant.errors import MissingExtra
+from truant.errors import InvalidValue, MissingExtra, UnknownName
 from truant.worlds import make
 
 
@@ -58,15 +58,61 @@ def test_every_figure_is_made_and_its_files_say_the_same(tmp_path, monkeypatch):
     for figure in summary["figures"]:
         for text in (figure["title"], *figure["choices"], *(claim["figures"] for claim in figure["claims"])):
             assert text.replace("'", "&#39;") in page
-    assert page.count("<figure") == 2 * len(FIGURES)
+    assert page.count("<figure") == sum(len(figure.versions) for figure in FIGURES.values())
 
 
-def test_charts_are_pictures(small):
+def test_charts_are_pictures_unless_it_is_to_be_quick(tmp_path, small):
     assert {path.name for path in small.folder.iterdir()} == written(["mar-known-p"])
-    assert (small.folder / "mar-known-p-paper.png").read_bytes().startswith(b"\x89PNG")
-    drawn = (small.folder / "mar-known-p-truant.svg").read_text(encoding="utf-8")
-    for word in ("mar-known-ucb", "√(TnH)", "10,000 rounds, 3 runs", "constant unknown"):
+    made = reproduce(["mar-known-p"], runs=3, horizon=2000, out=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == written(
+        ["mar-known-p"], ("paper", "truant", "published")
+    )
+    assert made.page.read_text(encoding="utf-8").count('.png"') == 3
+    assert (tmp_path / "mar-known-p-published.png").read_bytes().startswith(b"\x89PNG")
+    drawn = (tmp_path / "mar-known-p-truant.svg").read_text(encoding="utf-8")
+    for word in ("mar-known-ucb", "√(TnH)", "2,000 rounds, 3 runs", "constant unknown"):
         assert word in drawn
+
+
+def test_as_text_and_as_published():
+    for reading, versions in (("text", ["paper", "truant"]), ("published", ["published"])):
+        figures, left_out = run.chosen([], reading)
+        assert {version for figure in figures for version in figure.versions} == set(versions)
+        assert all(figure.claims for figure in figures if reading == "published")
+        assert sorted(left_out) == (
+            [] if reading == "text" else ["both-mnar", "mediator-mar", "mediator-mnar"]
+        )
+    with pytest.raises(InvalidValue, match="mediator-mar: The paper has no such figure"):
+        run.chosen(["mediator-mar"], "published")
+    with pytest.raises(UnknownName, match="Unknown reading 'txt'; did you mean 'text'"):
+        reproduce(["mnar"], reading="txt")
+
+
+def test_what_was_run_agrees_with_the_stored_plots_and_its_claims_hold(tmp_path, monkeypatch):
+    """20 runs of what was published: the claims that the world of the text does not bear out hold there."""
+    monkeypatch.setattr(run, "draw", lambda *arguments: {})
+    made = reproduce(
+        ["mcar-gamma", "mar-peaked", "mar-against-ucb"], reading="published", runs=20, out=tmp_path
+    )
+    assert {(claim["as"], claim["word"]) for claim in made.summary["claims"]} == {("published", "survives")}
+    plots = [plot for figure in made.summary["figures"] for plot in figure["stored_plots"]]
+    assert len(plots) == 7
+    assert all(plot["agrees"] for plot in plots)
+    assert {curve["version"] for curve in made.summary["curves"]} == {"published"}
+
+
+def test_alpha_and_horizon_are_set_for_every_policy_that_has_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "draw", lambda *arguments: {})
+    made = reproduce(["mar-against-ucb"], reading="text", alpha=1, horizon=3000, runs=2, out=tmp_path)
+    policies = {curve["policy"] for curve in made.summary["curves"]}
+    assert {"paper-mar:alpha=1", "paper-mar-known:alpha=1", "naive-ucb:alpha=1", "mar-ucb"} <= policies
+    assert {curve["horizon"] for curve in made.summary["curves"]} == {3000}
+    assert (made.summary["settings"]["alpha"], made.summary["settings"]["horizon"]) == (1, 3000)
+    direct = truant.simulate("mar", "paper-mar:alpha=1", horizon=3000, runs=2, seed=0)
+    curve = next(
+        c for c in made.summary["curves"] if c["policy"] == "paper-mar:alpha=1" and c["world"] == "mar"
+    )
+    assert curve["regret_mean"] == pytest.approx(direct.final.mean())
 
 
 def test_curves_are_those_of_simulate(small):
@@ -80,7 +126,7 @@ def test_curves_are_those_of_simulate(small):
 
 
 def test_at_full_size_regret_grows_as_fewer_outcomes_are_seen_and_stays_below_the_bound(tmp_path):
-    made = reproduce(["mcar-gamma"], runs=100, seed=7, out=tmp_path)
+    made = reproduce(["mcar-gamma"], reading="text", runs=100, seed=7, out=tmp_path)
     found = {(c["parameters"]["gamma"], c["policy"]): c for c in made.summary["curves"]}
     for policy in ("paper-mcar", "mcar-thompson"):
         means = []
@@ -96,7 +142,7 @@ def test_at_full_size_regret_grows_as_fewer_outcomes_are_seen_and_stays_below_th
 
 
 def test_the_worlds_of_the_text_do_not_bear_the_claims_out_and_the_worst_case_does(tmp_path):
-    made = reproduce(["mar-against-ucb"], runs=20, seed=1, out=tmp_path)
+    made = reproduce(["mar-against-ucb"], reading="text", runs=20, seed=1, out=tmp_path)
     worse, line, worst_case = made.summary["figures"][0]["claims"]
     assert (worse["verdict"], line["verdict"]) == ("does not survive", "does not survive")
     assert worst_case["ours"]
@@ -107,8 +153,8 @@ def test_files_from_before_are_replaced(tmp_path):
     (tmp_path / ".truant").write_text("truant reproduction\n")
     (tmp_path / "summary.json").write_text("old")
     (tmp_path / "mnar-paper.svg").write_text("old")
-    reproduce(["mnar"], quick=True, runs=1, out=tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == written(["mnar"])
+    reproduce(["mnar"], reading="text", runs=1, horizon=2000, out=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == written(["mnar"], ("paper", "truant"))
     assert "<svg" in (tmp_path / "mnar-paper.svg").read_text(encoding="utf-8")
     curves = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))["curves"]
     assert {curve["regret_sd"] for curve in curves} == {None}  # one run
@@ -146,7 +192,7 @@ def test_a_scene_is_simulated_once_for_all_figures_and_versions(tmp_path, monkey
 
     monkeypatch.setattr(run, "simulate", counted)
     monkeypatch.setattr(run, "draw", lambda *arguments: {})
-    reproduce(["mar-known-p", "mar-against-ucb"], quick=True, runs=1, out=tmp_path)
+    reproduce(["mar-known-p", "mar-against-ucb"], reading="text", quick=True, runs=1, out=tmp_path)
     ours = ["mar-thompson", "mar-ucb", "naive-ucb", "oracle-ucb", "paper-mar", "paper-mar-known"]
     assert calls == [("mar", sorted([*ours, "mar-known-ucb"])), ("confounded", ours)]
 

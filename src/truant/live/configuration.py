@@ -140,7 +140,7 @@ class Configuration:
             raise InvalidValue(
                 f"outcome must be within the range from {self.low:g} to {self.high:g}, got {quoted(value)}."
             )
-        return number
+        return number + 0.0  # no negative zero, which not every store keeps
 
     def summary(self) -> dict[str, Any]:
         """The configuration as plain values, durations as text, for people and JSON."""

@@ -4,15 +4,18 @@ Sums are exact (`exact.py`), so that the order of the rows does not matter, and 
 and added anew, to the last bit as if it had been so from the start.
 
 Kinds: `settled` (the counts that are learned from), `holdout` (decisions of the fixed split), `follow_up` (answers to
-follow-ups) and `tally` (how often arms were drawn and told of, why outcomes are missing, when they arrived).
+follow-ups), `tally` (how often arms were drawn and told of, why outcomes are missing, when they arrived) and `digest`
+(a sum of hashes of the decisions without their keys, which shows an edit that leaves the counts as they are).
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -24,8 +27,48 @@ from truant.live.exact import Rest, add_exactly, amounts_of, as_floats, exact, e
 from truant.live.times import DAY
 from truant.setting import Setting
 
-SETTLED, HOLDOUT, FOLLOW_UP, TALLY = "settled", "holdout", "follow_up", "tally"
-KINDS = (SETTLED, HOLDOUT, FOLLOW_UP, TALLY)
+SETTLED, HOLDOUT, FOLLOW_UP, TALLY, DIGEST = "settled", "holdout", "follow_up", "tally", "digest"
+KINDS = (SETTLED, HOLDOUT, FOLLOW_UP, TALLY, DIGEST)
+DIGEST_BITS = 256
+# what is not in the digest may change after a decision is counted; keys can be forgotten
+DIGESTED = itemgetter(
+    *(
+        Row._fields.index(name)
+        for name in (
+            "number",
+            "tag",
+            "arm",
+            "probability",
+            "allocation",
+            "holdout",
+            "asked",
+            "deadline",
+            "due",
+            "state",
+            "reason",
+            "mediator",
+            "mediator_at",
+            "outcome",
+            "outcome_at",
+            "settled",
+            "origin",
+        )
+    )
+)
+ANSWERED = itemgetter(
+    *(
+        Row._fields.index(name)
+        for name in (
+            "number",
+            "tag",
+            "listed_at",
+            "pick_probability",
+            "answer",
+            "answered_at",
+            "answer_settled",
+        )
+    )
+)
 REASONS = (EXPIRED, REPORTED, WITHDRAWN, ABSENT)
 SHARES = ("asked", "told", "withdrawn")  # decisions of which the shares of arms are tested
 CHUNK = 10_000  # rows that are in memory at once
@@ -67,8 +110,28 @@ def add_rows(
                 _add_pulls(cells, kind, day, setting, chosen, [row.outcome for row in chosen], sign)
         tally = cells.get((TALLY, day))
         cells[TALLY, day] = tallied(tally, some, len(configuration.arms), probabilities, sign)
+        _add_digests(cells, day, some, DIGESTED, sign)
     for day, some in _by_day(answers).items():
         _add_pulls(cells, FOLLOW_UP, day, setting, some, [row.answer for row in some], sign)
+        _add_digests(cells, day, some, ANSWERED, sign)
+
+
+def _add_digests(
+    cells: Cells, day: int, rows: Sequence[Row], fields: Callable[[Row], tuple[Any, ...]], sign: int
+) -> None:
+    total = int(cells.get((DIGEST, day), "0"), 16)
+    for row in rows:
+        # SQLite gives whole outcomes as integers where they have just been written
+        values = [
+            int(value) if isinstance(value, float) and value.is_integer() else value for value in fields(row)
+        ]
+        digest = hashlib.sha256(repr(values).encode()).digest()
+        total += sign * int.from_bytes(digest, "big")
+    cells[DIGEST, day] = _digest_cell(total)
+
+
+def _digest_cell(total: int) -> str:
+    return f"{total % (1 << DIGEST_BITS):x}"
 
 
 def change_row(
@@ -138,6 +201,9 @@ def merge_cells(cells: Cells, other: Cells, configuration: Configuration, sign: 
     setting, arms = configuration.setting(), len(configuration.arms)
     for (kind, day), cell in other.items():
         before = cells.get((kind, day))
+        if kind == DIGEST:
+            cells[kind, day] = _digest_cell(int(before or "0", 16) + sign * int(cell, 16))
+            continue
         if kind == TALLY:
             cells[kind, day] = _merged_tally(padded_tally(before, arms), padded_tally(cell, arms), sign)
             continue
@@ -163,6 +229,8 @@ def _merged_tally(tally: dict[str, Any], other: dict[str, Any], sign: int) -> di
 
 def is_same(kind: str, cell: Any, other: Any, configuration: Configuration) -> bool:
     """Whether two cells hold the same, to the last bit; one that is missing holds nothing."""
+    if kind == DIGEST:
+        return bool((cell or "0") == (other or "0"))
     if kind == TALLY:
         arms = len(configuration.arms)
         return padded_tally(cell, arms) == padded_tally(other, arms)

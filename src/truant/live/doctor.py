@@ -1,22 +1,38 @@
-"""Examines an experiment: counts everything again from the decisions, and makes allocations again."""
+"""Examines an experiment: checks every row, counts everything again from the decisions, and makes allocations again.
+
+Decisions are read one after the other, and are never all in memory.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+from bisect import bisect_left
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from truant.counts import Counts
 from truant.envelope import in_document, plain
+from truant.errors import TruantError, quoted
 from truant.live import counting
 from truant.live.configuration import Configuration
-from truant.live.decision import MISSING, OBSERVED, PENDING, Row
-from truant.live.settle import configuration_of, probabilities
-from truant.live.store import Transaction, decision_statements, statements
-from truant.live.store.statements import AllocationRow, Head
+from truant.live.decision import Row
+from truant.live.examining import (
+    Kept,
+    RowChecks,
+    wrong_allocations,
+    wrong_events,
+    wrong_revisions,
+)
+from truant.live.settle import probabilities
+from truant.live.store import Store, Transaction, decision_statements, statements
+from truant.live.store.statements import AllocationRow
+from truant.live.times import DAY, shown
 from truant.setting import whole_number
 
 if TYPE_CHECKING:
@@ -50,8 +66,13 @@ class Diagnosis:
         """The result in a sentence."""
         checked = (
             f"checked: decisions {self.decisions:,} ({self.settled:,} settled), tables of counts {self.cells:,}, "
-            f"allocations {self.allocations:,} ({self.unchecked:,} could not be recomputed)"
+            f"allocations {self.allocations:,}"
         )
+        if self.unchecked:
+            checked += (
+                f" ({self.unchecked:,} not recomputed, which is no error: older than those asked for, made by another "
+                "version of truant, or made before a correction)"
+            )
         if self.healthy:
             return f"{self.experiment}: no errors found; {checked}."
         return f"{self.experiment}: {len(self.findings)} errors found; {checked}."
@@ -64,182 +85,233 @@ class Diagnosis:
         return "\n".join([self.sentence, *(f"- {finding}" for finding in self.findings)])
 
 
-@dataclass
-class _Record:
-    """All that is kept of an experiment, read in one state of the store."""
+UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)  # of rows that are damaged
 
-    head: Head
-    configurations: dict[int, Configuration]
-    rows: list[Row]  # in the order in which they were counted; pending ones last
-    kept: counting.Cells
-    stale: dict[int, int]  # days that are counted again soon
-    allocations: list[AllocationRow]
-    corrected: int  # the highest version of the counts that a correction was made in; -1: none
 
-    @classmethod
-    def read(cls, transaction: Transaction, experiment: int) -> _Record:
-        head = statements.head_of(transaction, experiment)
-        rows = list(decision_statements.all_rows(transaction, experiment))
-        rows.sort(key=lambda row: (row.settled is None, row.settled or 0, row.number))
-        recounts = [
-            one["body"]["version"]
-            for kind in ("closed", "corrected", "withdrawn")
-            for one in statements.events_of_kind(transaction, experiment, kind)
-            if "version" in one["body"] and (kind != "closed" or one["body"].get("recounted"))
-        ]
-        return cls(
-            head,
-            {
-                number: Configuration.from_json(text)
-                for number, _, text in statements.revisions(transaction, experiment)
-            },
-            rows,
-            statements.day_cells(transaction, experiment),
-            statements.stale_days(transaction, experiment),
-            statements.allocations(transaction, experiment),
-            max(recounts, default=-1),
-        )
+class _Findings:
+    """Sentences by kind, not more than can be read; what cannot be read is one, too."""
 
-    @property
-    def shares(self) -> dict[int, list[float]]:
-        """Probabilities of all arms by version of the allocation."""
-        return {one.version: one.probabilities for one in self.allocations}
+    def __init__(self) -> None:
+        self.sentences: list[str] = []
 
-    @property
-    def settled(self) -> list[Row]:
-        """Decisions that are counted."""
-        return [row for row in self.rows if row.settled is not None]
+    def add(self, several: Iterator[str]) -> None:
+        """Note what a check finds."""
+        listed = list(islice(several, MOST_LISTED))
+        more = sum(1 for _ in several)
+        self.sentences += [*listed, *([f"... and {more:,} more of this kind."] if more else [])]
+
+    @contextmanager
+    def reading(self, table: str) -> Iterator[None]:
+        """Note it if a table cannot be read as it should be."""
+        try:
+            yield
+        except (TruantError, *UNREADABLE) as error:
+            said = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+            self.sentences.append(f"The table {table} cannot be read as it should be: {said}.")
 
 
 def examine(experiment: Experiment, allocations: int | None = 20) -> Diagnosis:
     """Compare what is kept with what follows from the decisions."""
+    return examine_named(experiment.store, experiment.name, allocations)
+
+
+def examine_named(store: Store, name: str, allocations: int | None = 20) -> Diagnosis:
+    """The same for an experiment that may be too damaged to be opened."""
     if allocations is not None:
         allocations = whole_number("allocations", allocations, at_least=0)
-    store = experiment.store
-    damage = store.problems()
-    record = store.read(lambda transaction: _Record.read(transaction, experiment.number))
-    configuration = store.read(lambda transaction: configuration_of(transaction, record.head))
-    recounted = counting.recounted(record.settled, configuration, record.shares)
-    findings = [
-        *damage,
-        *_listed(_wrong_states(record)),
-        *_listed(_wrong_cells(record, recounted, configuration)),
-        *_listed(_wrong_probabilities(record)),
-    ]
-    made, wrong = _wrong_allocations(record, allocations)
+    found = _Findings()
+    found.add(iter(store.problems()))
+
+    def query(transaction: Transaction) -> Diagnosis:
+        found.add(_wrong_store(transaction))
+        return _examined(transaction, name, allocations, found)
+
+    numbers = dict.fromkeys(("decisions", "settled", "cells", "allocations", "unchecked"), 0)
+    with found.reading("experiments"):
+        return store.read(query)
+    return Diagnosis(name, **numbers, findings=tuple(found.sentences))
+
+
+def _wrong_store(transaction: Transaction) -> Iterator[str]:
+    """What concerns all experiments."""
+    values = dict(transaction.rows("SELECT name, value FROM meta"))
+    if hashlib.sha256(str(values.get("secret")).encode()).hexdigest() != values.get("secret_digest"):
+        yield "The secret in the table meta was changed: keys of callers are not found again."
+    for table in ("revisions", "decisions", "events", "counts", "allocations"):
+        orphans = f"SELECT count(*) FROM {table} WHERE experiment NOT IN (SELECT id FROM experiments)"
+        [(count,)] = transaction.rows(orphans)
+        if count:
+            yield f"The table {table} has {count:,} rows of an experiment that does not exist."
+    [(count,)] = transaction.rows("SELECT count(*) FROM decisions WHERE length(key) <> 64")
+    if count:
+        yield f"The table decisions has {count:,} keys that are no keyed hashes."
+
+
+def _examined(transaction: Transaction, name: str, most: int | None, found: _Findings) -> Diagnosis:
+    head = statements.head_named(transaction, name)
+    if head is None:
+        raise LookupError(f"experiment {quoted(name)} is missing")
+    kept = Kept(head, {}, {}, [])
+    with found.reading("revisions"):
+        for number, _, text in statements.revisions(transaction, head.id):
+            kept.configurations[number] = Configuration.from_json(text)
+    with found.reading("allocations"):
+        kept.allocations |= {one.version: one for one in statements.allocations(transaction, head.id)}
+    with found.reading("events"):
+        kept.events += statements.kinds_and_bodies(transaction, head.id)
+    cells: counting.Cells = {}
+    with found.reading("counts"):
+        cells = statements.day_cells(transaction, head.id)
+    for table, check in (
+        ("revisions", wrong_revisions),
+        ("events", wrong_events),
+        ("allocations", wrong_allocations),
+    ):
+        with found.reading(table):
+            found.add(check(kept))
+    chosen: list[AllocationRow] = []
+    recount = _Recount(kept, chosen)
+    with found.reading("decisions"):
+        chosen += _recomputable(kept, most, bool(statements.stale_days(transaction, head.id)))
+        recount.read(decision_statements.all_rows(transaction, head.id), found)
+    with found.reading("counts"):
+        found.add(_wrong_cells(cells, recount, statements.stale_days(transaction, head.id)))
+    with found.reading("allocations"):
+        found.add(_differing_allocations(kept, chosen, recount))
+    unchecked = len(kept.allocations) - len(chosen)
     return Diagnosis(
-        experiment.name,
-        len(record.rows),
-        len(record.settled),
-        len(record.kept),
-        made,
-        len(record.allocations) - made,
-        (*findings, *_listed(wrong)),
+        name, recount.decisions, recount.settled, len(cells), len(chosen), unchecked, tuple(found.sentences)
     )
 
 
-def _listed(findings: Sequence[str]) -> list[str]:
-    if len(findings) <= MOST_LISTED:
-        return list(findings)
-    return [*findings[:MOST_LISTED], f"... and {len(findings) - MOST_LISTED:,} more of this kind."]
-
-
-def _wrong_states(record: _Record) -> list[str]:
-    """Decisions that cannot be as they are."""
-    found = []
-    for row in record.rows:
-        counted = row.settled is not None
-        if row.state not in (PENDING, OBSERVED, MISSING):
-            found.append(f"Decision {row.id} has the unknown state {row.state!r}.")
-        elif counted == (row.state == PENDING):
-            found.append(f"Decision {row.id} is {row.state}, but it {'is' if counted else 'is not'} counted.")
-        elif counted and (row.outcome is not None) != (row.state == OBSERVED):
-            found.append(f"Decision {row.id} is {row.state}, which its outcome contradicts.")
-        elif counted and (row.settled or 0) > record.head.counts_version:
-            found.append(
-                f"Decision {row.id} entered version {row.settled} of the counts, which does not exist yet."
-            )
-    return found
-
-
-def _wrong_cells(record: _Record, recounted: counting.Cells, configuration: Configuration) -> list[str]:
-    """Tables of counts that differ from a new count, to the last bit; those with corrections are counted soon."""
-    return [
-        f"The {kind} counts of day {day} differ from a recount of their decisions."
-        for kind, day in sorted({*record.kept, *recounted})
-        if day not in record.stale
-        and not counting.is_same(
-            kind, record.kept.get((kind, day)), recounted.get((kind, day)), configuration
-        )
-    ]
-
-
-def _wrong_probabilities(record: _Record) -> list[str]:
-    """Decisions whose probability is not that of the allocation that they were drawn from."""
-    shares, found = record.shares, []
-    for row in record.rows:
-        if row.allocation is None or row.holdout:
-            continue
-        own = shares.get(row.allocation)
-        if own is None or row.arm >= len(own) or own[row.arm] != row.probability:
-            found.append(f"Decision {row.id} has another probability than its allocation.")
-    return found
-
-
-def _wrong_allocations(record: _Record, most: int | None) -> tuple[int, list[str]]:
-    """How many allocations were made again, and what differs; only those that this version of truant made."""
+def _recomputable(kept: Kept, most: int | None, is_stale: bool) -> list[AllocationRow]:
+    """The latest allocations that this version of truant made from counts that no correction has changed since."""
+    corrected = max(
+        (
+            body["version"]
+            for kind, body in kept.events
+            if "version" in body and (kind != "closed" or body.get("recounted"))
+        ),
+        default=-1,
+    )
     mine = [
         one
-        for one in record.allocations
-        if one.made_by == version("truant") and one.counts_version >= record.corrected and not record.stale
+        for one in kept.allocations.values()
+        if one.made_by == version("truant")
+        and one.counts_version >= corrected
+        and one.revision in kept.configurations
+        and not is_stale
     ]
-    chosen = mine if most is None else mine[len(mine) - min(most, len(mine)) :]
-    found, counts_at = [], _counts_at(record)
-    for one in chosen:
-        configuration = record.configurations[one.revision]
-        again = probabilities(
-            configuration,
-            _of_first_arms(counts_at(one.counts_version), len(configuration.arms)),
-            one.pending,
-            one.ahead,
-            one.at < record.head.created + configuration.warm_up,
-        )
-        if (
-            len(again) != len(one.probabilities)
-            or np.abs(np.subtract(again, one.probabilities)).max() > CLOSE_ENOUGH
+    return mine if most is None else mine[len(mine) - min(most, len(mine)) :]
+
+
+class _Recount:
+    """Everything counted again, up to each version that an allocation was made from."""
+
+    def __init__(self, kept: Kept, chosen: Sequence[AllocationRow]) -> None:
+        self._kept, self._chosen = kept, chosen
+        self.decisions = self.settled = 0
+        self.parts: list[counting.Cells] = []  # by version: what was counted since the one before
+        self.cells: counting.Cells = {}
+
+    @property
+    def configuration(self) -> Configuration:
+        """What decisions are counted by."""
+        return self._kept.newest
+
+    @property
+    def versions(self) -> list[int]:
+        """Versions of the counts at which allocations are made again."""
+        return sorted({one.counts_version for one in self._chosen})
+
+    def read(self, rows: Iterator[Row], found: _Findings) -> None:
+        """Check and count all rows, some thousands at a time."""
+        checks, configuration = RowChecks(self._kept), self._kept.newest
+        shares = {one.version: one.probabilities for one in self._kept.allocations.values()}
+        versions = self.versions
+        self.parts = [{} for _ in range(len(versions) + 1)]
+        listed = 0
+        while some := list(islice(rows, counting.CHUNK)):
+            self.decisions += len(some)
+            wrong = [text for row in some for text in checks.of_row(row)]
+            found.sentences += wrong[: max(MOST_LISTED - listed, 0)]
+            listed += len(wrong)
+            sound = [row for row in some if row.allocation is None or row.allocation in shares]
+            self._count([row for row in sound if row.settled is not None], versions, configuration, shares)
+        if listed > MOST_LISTED:
+            found.sentences.append(f"... and {listed - MOST_LISTED:,} more of this kind.")
+        found.add(checks.totals())
+
+    def _count(
+        self,
+        rows: Sequence[Row],
+        versions: Sequence[int],
+        configuration: Configuration,
+        shares: dict[int, list[float]],
+    ) -> None:
+        self.settled += len(rows)
+        by_part: dict[int, tuple[list[Row], list[Row]]] = {}
+        for row in rows:
+            by_part.setdefault(bisect_left(versions, row.settled or 0), ([], []))[0].append(row)
+            if row.answer_settled is not None:
+                by_part.setdefault(bisect_left(versions, row.answer_settled), ([], []))[1].append(row)
+        for part, (pulls, answers) in by_part.items():
+            counting.add_rows(self.parts[part], pulls, answers, configuration, shares)
+
+    def counts_at(self) -> Iterator[tuple[int, Counts]]:
+        """The counts at each version, and all of them in `cells` at the end."""
+        for wanted, part in zip([*self.versions, -1], self.parts, strict=True):
+            counting.merge_cells(self.cells, part, self._kept.newest)
+            if wanted >= 0:
+                yield wanted, counting.total_counts(self.cells, self._kept.newest)
+
+
+def _wrong_cells(cells: counting.Cells, recount: _Recount, stale: Container[int]) -> Iterator[str]:
+    """Tables of counts that differ from a new count, to the last bit; marked days are counted again soon."""
+    configuration = recount.configuration
+    again: counting.Cells = {}
+    for part in recount.parts:
+        counting.merge_cells(again, part, configuration)
+    for kind, day in sorted({*cells, *again}):
+        if kind not in counting.KINDS:
+            yield f"The table counts has the unknown kind {kind!r}."
+        elif day not in stale and not _is_same(
+            kind, cells.get((kind, day)), again.get((kind, day)), configuration
         ):
-            found.append(
-                f"Allocation {one.version} differs from one that is recomputed from the same counts."
+            what = "digest of the decisions" if kind == counting.DIGEST else f"{kind} counts"
+            yield f"The {what} of day {day} ({shown(day * DAY)[:10]}) differ from a recount of their decisions."
+
+
+def _is_same(kind: str, cell: Any, other: Any, configuration: Configuration) -> bool:
+    try:
+        return counting.is_same(kind, cell, other, configuration)
+    except (TruantError, *UNREADABLE):
+        return False
+
+
+def _differing_allocations(kept: Kept, chosen: Sequence[AllocationRow], recount: _Recount) -> Iterator[str]:
+    """Allocations that differ from those made again from the same counts."""
+    by_version: dict[int, list[AllocationRow]] = {}
+    for one in chosen:
+        by_version.setdefault(one.counts_version, []).append(one)
+    for wanted, counts in recount.counts_at():
+        for one in by_version[wanted]:
+            configuration = kept.configurations[one.revision]
+            again = probabilities(
+                configuration,
+                _of_first_arms(counts, len(configuration.arms)),
+                one.pending,
+                one.ahead,
+                one.at < kept.head.created + configuration.warm_up,
             )
-    return len(chosen), found
+            if (
+                len(again) != len(one.probabilities)
+                or np.abs(np.subtract(again, one.probabilities)).max() > CLOSE_ENOUGH
+            ):
+                yield f"Allocation {one.version} differs from one that is recomputed from the same counts."
 
 
 def _of_first_arms(counts: Counts, arms: int) -> Counts:
     """Without the arms that were added later, which had no decisions then."""
     followed_up = None if counts.followed_up is None else counts.followed_up[:arms]
     return Counts(counts.table[:arms], counts.levels, counts.centre, followed_up)
-
-
-def _counts_at(record: _Record) -> Callable[[int], Counts]:
-    """Counts as they were at a version; versions must be asked for in rising order."""
-    newest = record.configurations[record.head.revision]
-    settled, shares = record.settled, record.shares
-    later = sorted(
-        (row for row in settled if row.answer_settled is not None),
-        key=lambda row: (row.answer_settled or 0, row.number),
-    )
-    cells: counting.Cells = {}
-    done = [0, 0]
-
-    def at(wanted: int) -> Counts:
-        rows, answers = [], []
-        while done[0] < len(settled) and (settled[done[0]].settled or 0) <= wanted:
-            rows.append(settled[done[0]])
-            done[0] += 1
-        while done[1] < len(later) and (later[done[1]].answer_settled or 0) <= wanted:
-            answers.append(later[done[1]])
-            done[1] += 1
-        counting.add_rows(cells, rows, answers, newest, shares)
-        return counting.total_counts(cells, newest)
-
-    return at

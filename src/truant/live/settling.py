@@ -54,6 +54,7 @@ class Settling:
             self.decisions[name] += found[name]
             if found[name]:
                 self._report(name, found[name])
+        self._store.tidy()
         return found
 
     def run(self) -> None:

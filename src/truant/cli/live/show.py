@@ -88,14 +88,16 @@ def doctor(name: str | None, allocations: int, store: str | None, as_json: bool)
 
     Without NAME, all experiments of the store are checked. The exit code is 0 if nothing differs, 1 otherwise.
     """
-    from truant.live.experiment import Experiment, experiments
+    from truant.errors import unknown
+    from truant.live.doctor import examine_named
+    from truant.live.experiment import experiments
 
     check_whole("allocations", allocations, 1)
     with opened_store(store) as place:
-        known = [name] if name is not None else [one["name"] for one in experiments(place)]
-        found = [
-            Experiment.open(one, store=place, settles=False).doctor(allocations=allocations) for one in known
-        ]
+        known = [one["name"] for one in experiments(place)]
+        if name is not None and name not in known:
+            raise unknown("experiment", name, known)
+        found = [examine_named(place, one, allocations) for one in ([name] if name else known)]
     healthy = all(one.healthy for one in found)
     if as_json:
         from truant.cli.live.records import StoreDiagnosis

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
+from urllib.parse import quote, urlencode
 
 from truant import registry
-from truant.errors import InvalidValue, quoted
+from truant.errors import InvalidValue, quoted, require
 from truant.live.store.store import Store, Transaction
 
 # Times are whole microseconds since 1970 (UTC), flags are 0 or 1, arms and mediators are numbers from 0.
@@ -139,7 +142,20 @@ def _count_exactly(store: Store, transaction: Transaction) -> None:
     transaction.run("UPDATE counts SET stale = 1")
 
 
-MIGRATIONS: list[Callable[[Store, Transaction], None]] = [_first, _identify_imports, _count_exactly]
+def _digest_days(store: Store, transaction: Transaction) -> None:
+    """Days get digests of their decisions, which counting again makes; the secret a hash that shows damage to it."""
+    transaction.run("UPDATE counts SET stale = 1")
+    secret = transaction.rows("SELECT value FROM meta WHERE name = 'secret'")[0][0]
+    digest = hashlib.sha256(str(secret).encode()).hexdigest()
+    transaction.run("INSERT INTO meta VALUES ('secret_digest', ?)", [digest])
+
+
+MIGRATIONS: list[Callable[[Store, Transaction], None]] = [
+    _first,
+    _identify_imports,
+    _count_exactly,
+    _digest_days,
+]
 
 
 def migrate(store: Store) -> None:
@@ -193,7 +209,8 @@ def open_store(url: str | os.PathLike[str] | Store | None = None, create: bool =
 
     Parameters
     ----------
-    url : sqlite:///mails.db, postgresql://user@host/database, or the path of an SQLite file; a Store is given back.
+    url : sqlite:///mails.db, postgresql://user@host/database (or "host=... dbname=..."), or the path of an SQLite file;
+        a Store is given back.
     create : make what is not there yet.
     """
     if isinstance(url, Store):
@@ -204,6 +221,8 @@ def open_store(url: str | os.PathLike[str] | Store | None = None, create: bool =
     if not isinstance(text, str) or not text:
         raise InvalidValue(f"store must be a URL such as sqlite:///mails.db, got {quoted(url)}.")
     if "://" not in text:
+        if KEYWORDS.match(text):
+            return open_store(_url_of(text), create)
         if text.endswith(("/", ":")) or text.startswith(("sqlite:", "postgres")):
             raise InvalidValue(
                 f"store must be a URL such as sqlite:///mails.db, or the path of a file, got {quoted(text)}."
@@ -214,6 +233,24 @@ def open_store(url: str | os.PathLike[str] | Store | None = None, create: bool =
     with closed_on_error(store):
         migrate(store)
     return store
+
+
+KEYWORDS = re.compile(r"\s*(host|hostaddr|port|dbname|user|password|passfile|service|options|sslmode)\s*=")
+
+
+def _url_of(keywords: str) -> str:
+    """The URL for a connection that is written with the keywords of PostgreSQL: host=... dbname=..."""
+    require("postgres", "Stores in PostgreSQL")
+    from psycopg import Error, conninfo
+
+    try:
+        values = conninfo.conninfo_to_dict(keywords)
+    except Error:  # which may quote a part of the password
+        raise InvalidValue(
+            "The keywords of the store cannot be read; they are written host=... dbname=... user=..., values with "
+            "spaces in quotes: password='a b'."
+        ) from None
+    return f"postgresql://?{urlencode({name: str(value) for name, value in values.items()}, quote_via=quote)}"
 
 
 @contextmanager

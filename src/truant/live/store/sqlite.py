@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs
@@ -73,6 +73,7 @@ class ForkGate:
 
 
 DURABILITY = {"full": "FULL", "process": "NORMAL"}  # survives a power cut, or the end of the process only
+LONGEST_LOG = 64 << 20  # bytes of the log beside the file, to which it is cut once it has been written back
 PATIENCE = 10.0  # seconds to wait for another process that writes
 _INHERITED: list[object] = []  # connections of a parent process: neither used nor closed here
 _GATE = ForkGate()  # one for all stores: a thread may use two
@@ -248,6 +249,21 @@ class SQLiteStore(Store):
             return [str(error)]
         return [f"SQLite says: {row[0]}" for row in found if row[0] != "ok"]
 
+    def tidy(self) -> None:
+        """Write a long log back into the file, if nobody is in the way: readers at all times keep it growing."""
+        if self._path is None:
+            return
+        log = self._path.with_name(f"{self._path.name}-wal")
+        _GATE.enter()
+        try:
+            with suppress(OSError, sqlite3.Error):
+                if log.stat().st_size > LONGEST_LOG:
+                    with closing(self._connect()) as connection:
+                        connection.execute("PRAGMA busy_timeout=100")
+                        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            _GATE.leave()
+
     def close(self) -> None:
         """Close the connections; those of a store in memory stay, as closing them would empty it."""
         if self._path is None:
@@ -273,6 +289,7 @@ class SQLiteStore(Store):
                 check_own(self.tables(SQLiteTransaction(connection)))
                 _use_log(connection)
                 connection.execute(f"PRAGMA synchronous={self._synchronous}")
+                connection.execute(f"PRAGMA journal_size_limit={LONGEST_LOG}")
         except BaseException:
             connection.close()
             raise

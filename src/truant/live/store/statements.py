@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from truant.errors import Unavailable
 from truant.live.configuration import NO_NOTE, Note
 from truant.live.decision import encoded
 from truant.live.store.store import Store, Transaction
@@ -45,9 +46,20 @@ HEADS = f"SELECT {', '.join(Head._fields)} FROM experiments"
 ALLOCATIONS = f"SELECT {', '.join(AllocationRow._fields)} FROM allocations WHERE experiment = ?"
 
 
+def damaged(what: str) -> Unavailable:
+    """An error for an experiment of which something is missing."""
+    return Unavailable(
+        f"The experiment is damaged: {what}. Restore a backup; truant doctor lists what is wrong."
+    )
+
+
 def store_secret(transaction: Transaction) -> bytes:
     """The key with which keys of callers are hashed."""
-    return bytes.fromhex(transaction.rows("SELECT value FROM meta WHERE name = 'secret'")[0][0])
+    found = transaction.rows("SELECT value FROM meta WHERE name = 'secret'")
+    try:
+        return bytes.fromhex(found[0][0])
+    except (IndexError, ValueError):
+        raise damaged("the secret of its store is missing") from None
 
 
 def heads(transaction: Transaction) -> list[Head]:
@@ -110,6 +122,8 @@ def configuration_text(transaction: Transaction, experiment: int, revision: int)
     found = transaction.rows(
         "SELECT configuration FROM revisions WHERE experiment = ? AND revision = ?", [experiment, revision]
     )
+    if not found:
+        raise damaged(f"revision {revision} of its configuration is missing")
     return str(found[0][0])
 
 
@@ -134,6 +148,12 @@ def insert_event(
         "INSERT INTO events (at, experiment, kind, decision, actor, why, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [at, experiment, kind, decision, *note, json.dumps(body or {}, ensure_ascii=False)],
     )
+
+
+def kinds_and_bodies(transaction: Transaction, experiment: int) -> list[tuple[str, dict[str, Any]]]:
+    """Kind and body of all events, oldest first."""
+    statement = "SELECT kind, body FROM events WHERE experiment = ? ORDER BY number"
+    return [(str(kind), json.loads(text)) for kind, text in transaction.stream(statement, [experiment])]
 
 
 EVENT_FIELDS = ("number", "at", "kind", "decision", "actor", "why", "body")
@@ -219,6 +239,8 @@ def write_cells(
 def allocation_of(transaction: Transaction, experiment: int, version: int) -> AllocationRow:
     """One version of the allocation."""
     found = transaction.rows(f"{ALLOCATIONS} AND version = ?", [experiment, version])
+    if not found:
+        raise damaged(f"its allocation {version} is missing")
     return _allocation(found[0])
 
 

@@ -275,6 +275,10 @@ class Store(ABC):
     def problems(self) -> list[str]:
         """Damage that the database itself finds, a sentence each."""
 
+    def tidy(self) -> None:
+        """Give back disk space that is not needed; a settler calls it now and then."""
+        return
+
     @abstractmethod
     def close(self) -> None:
         """Close the connections; the store opens new ones if it is used again."""

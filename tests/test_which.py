@@ -19,12 +19,12 @@ from research.assumption_graphs import drawn, file_name, svg
 from truant import registry
 from truant.cli import cli
 from truant.cli import which as command
-from truant.cli.advice import next_commands
 from truant.cli.questions import (
     WORDS,
     advice_on,
     assumptions_reached,
     conclude,
+    next_commands,
     paths,
     questions,
     targets,

@@ -157,7 +157,7 @@ def test_only_ordinary_files_are_replaced(own, kind, words, monkeypatch):
         target.mkdir()
     else:
         pytest.importorskip("posix")
-        monkeypatch.setattr("truant.files.paths.Path.lstat", lambda path: os.stat(os.devnull))
+        monkeypatch.setattr("truant.files.Path.lstat", lambda path: os.stat(os.devnull))
         target.touch()
     before = sorted(os.listdir())
     assert f"it is {words}; name a" in analyzed("own.csv", "--out", target)

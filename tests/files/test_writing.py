@@ -74,7 +74,7 @@ def test_only_own_names_are_swept(tmp_path):
 
 
 def test_where_nothing_can_be_locked_only_old_ones_are_swept(tmp_path, monkeypatch):
-    monkeypatch.setattr("truant.files.writing.fcntl", None)
+    monkeypatch.setattr("truant.files.fcntl", None)
     young, old = (tmp_path / f".truant-{digit * 32}.part" for digit in "01")
     young.touch()
     old.touch()

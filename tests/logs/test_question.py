@@ -163,7 +163,7 @@ def test_values_are_written_as_toml(tmp_path):
 
 
 def test_a_password_is_not_kept(tmp_path, monkeypatch):
-    from truant.cli.table_questions import save_question_file
+    from truant.cli.tables import save_question_file
 
     path = save_question_file("postgresql://me:secret@host/db::t", ASKED, str(tmp_path / "q.toml"))
     assert "secret" not in path.read_text()

@@ -7,7 +7,7 @@ import sys
 import warnings
 
 # each adds its commands
-from truant.cli import analyze, lab, listings, live, plan, rehearse, which  # noqa: F401
+from truant.cli import lab, listings, live, rehearse, tables, which  # noqa: F401
 from truant.cli.base import OWN_PROCESS, announce_compiling, cli
 from truant.errors import visible
 

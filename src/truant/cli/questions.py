@@ -1,4 +1,4 @@
-"""The questions that lead to an assumption; docs/assumptions.md shows the same ones, and a test compares them.
+"""The questions that lead to an assumption, and the commands to run next; docs/assumptions.md shows the same questions.
 
 Each assumption says which answers lead to it (`Assumption.inquiry`). Where they lead to none of truant's own, those of
 other packages are asked about, each by its own question; then `follow-up` is left, which assumes nothing.
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from truant import registry
-from truant.assumptions import Advice, Assumption, Inquiry
+from truant.assumptions import REFERENCE, Advice, Assumption, Inquiry
 from truant.assumptions.follow_up import FOLLOW_UP
 from truant.errors import InvalidValue
 
@@ -274,3 +274,49 @@ def conclude(given: Sequence[str]) -> Conclusion:
 
 def _counted(answers: Sequence[WhichAnswer]) -> str:
     return "1 answer" if len(answers) == 1 else f"{len(answers)} answers"
+
+
+@dataclass(frozen=True)
+class NextCommand:
+    """A command to copy, and what it is for; words in capitals are to be replaced."""
+
+    purpose: str  # what the command is for
+    command: str  # the command
+
+
+def next_commands(found: Conclusion) -> list[NextCommand]:
+    """What to run next: on a table, in an experiment, in a simulation."""
+    columns = (
+        "DATA.csv --arm ARM" + (" --mediator MEDIATOR" if found.has_mediator else "") + " --outcome OUTCOME"
+    )
+    levels = " --mediator-levels closed,opened" if found.has_mediator else ""
+    plan = f"truant plan {columns} --out follow-up.csv"
+    create = f"truant create NAME --arms old,new{levels} --levels 0,1 --assume {found.assumption} --window 7d"
+    if found.assumption == FOLLOW_UP:
+        return [
+            NextCommand("Choose the rows to follow up in a table", plan),
+            NextCommand(
+                "Analyse the table once CALLED marks the rows that were followed up",
+                f"truant analyze {columns} --followed-up CALLED --assume follow-up",
+            ),
+            NextCommand("Run an experiment", create),
+            NextCommand(
+                "Choose decisions of the experiment to follow up",
+                "truant follow-up NAME --n 20 --out follow-up.csv",
+            ),
+            NextCommand(
+                "Try it in a simulation",
+                "truant simulate --world mediator-and-outcome --follow-up-cost 0.05 "
+                "--policy naive-ucb --policy follow-up-ucb",
+            ),
+        ]
+    world = found.assumption if found.assumption in registry.names("world") else REFERENCE
+    return [
+        NextCommand("Analyse a table", f"truant analyze {columns} --assume {found.assumption}"),
+        NextCommand("Choose rows to follow up, to check the assumption", plan),
+        NextCommand("Run an experiment", create),
+        NextCommand(
+            "Try it in a simulation",
+            f"truant simulate --world {world} --policy naive-ucb --policy {found.assumption}-ucb",
+        ),
+    ]

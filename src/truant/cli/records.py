@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypedDict
 
-from truant.cli.advice import NextCommand
+from truant.cli.questions import NextCommand
 
 
 @dataclass(frozen=True)

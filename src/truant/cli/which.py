@@ -15,8 +15,7 @@ from truant.envelope import plain
 from truant.errors import InvalidValue
 
 if TYPE_CHECKING:  # it takes compiled code to know the assumptions
-    from truant.cli.advice import NextCommand
-    from truant.cli.questions import Conclusion, WhichQuestion
+    from truant.cli.questions import Conclusion, NextCommand, WhichQuestion
     from truant.cli.records import AssumptionChoice
 
 WIDEST = 100  # columns of a paragraph in a terminal
@@ -36,8 +35,7 @@ def which(answers: str | None, as_json: bool) -> None:
     At most six questions are asked; then the next commands are printed. Without a terminal and without --answers the
     questions are printed. With --json nothing is asked.
     """
-    from truant.cli.advice import next_commands
-    from truant.cli.questions import conclude
+    from truant.cli.questions import conclude, next_commands
 
     given = None if answers is None else [answer for answer in answers.split(",") if answer.strip()]
     if given is None and not as_json and _has_person():
@@ -150,8 +148,7 @@ def _paragraph(text: str, first: str = "", others: str | None = None) -> None:
 
 def _choice(found: Conclusion | None) -> AssumptionChoice:
     """The questions, and what the answers lead to (None where there are none)."""
-    from truant.cli.advice import next_commands
-    from truant.cli.questions import advice_on, first_question, questions, targets
+    from truant.cli.questions import advice_on, first_question, next_commands, questions, targets
     from truant.cli.records import AskedQuestion, AssumptionChoice, PossibleAnswer
 
     first = first_question()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sqlglot import exp
 
 from truant.counts import COLUMNS, CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts
 from truant.errors import InvalidValue
@@ -44,13 +45,7 @@ MOST_GROUPS = 50
 
 def check_types(request: Request, picked: Rows, durations: Collection[str] = ()) -> None:
     """Numbers where numbers are needed, plain values elsewhere; `durations` look like numbers and are none."""
-    numeric = {
-        "outcome",
-        "observed",
-        "followed_up",
-        "probability",
-        *(f"mediator_{i}" for i, part in enumerate(request.mediators) if part.classes),
-    }
+    numeric = {"outcome", "observed", "followed_up", "probability", *request.cut_roles}
     for role, name in request.names().items():
         column = picked.columns[role]
         kind = column.kind
@@ -426,7 +421,7 @@ def _in_column(
     x = values["x"]
     found = values.grouped(
         {"suspect": sql.if_else(sql.is_in(x, asked), x)},
-        {"rows": sql.count(), "low": sql.lowest(x), "high": sql.highest(x)},
+        {"rows": sql.count(), "low": exp.Min(this=x), "high": exp.Max(this=x)},
     )
     rows = {row["suspect"]: row for row in source.run(found)}
     others = rows.pop(None, None)

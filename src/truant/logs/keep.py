@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from sqlglot import exp
 
 from truant.errors import InvalidValue
 from truant.estimates.beliefs import Caution
@@ -40,45 +41,48 @@ def keep(source: Source, picked: Rows, tree: Tree, where: str, rules: Rules, dec
     Texts that are compared with numbers are read as the outcome is: the same decimal sign, the same forms.
     """
     roles = {name: role for role, name in condition_columns(tree).items()}
-    columns = {name: picked.columns[role] for name, role in roles.items()}
-    numbers = [name for name in roles if _any(tree, name, columns, needs_numbers)]
-    times = [name for name in roles if _any(tree, name, columns, needs_times)]
+    numbers, times = (_columns(tree, picked, roles, needs) for needs in (needs_numbers, needs_times))
     dates = {name: find_dates(source, picked, roles[name], rules, name) for name in times}
     rows = picked
-    for name in times:
-        rows = with_iso(rows, roles[name], rules, dates[name])
+    for name, form in dates.items():
+        rows = with_iso(rows, roles[name], rules, form)
     columns = {name: rows.columns[role] for name, role in roles.items()}
     iso = {name: rows.columns[iso_of(roles[name])] for name in times}
+    texts = [
+        name for name, one in columns.items() if one.kind is Kind.TEXT and name not in {*numbers, *times}
+    ]
     for all_rows in (False, True):  # again if the first rows misled
         forms = {name: _form(source, picked, roles[name], name, rules, decimal, all_rows) for name in numbers}
         true = expression(tree, columns, rules, forms, iso)
         about = {"rows": sql.count(), "kept": sql.count_where(true)}
+        about |= {f"number_{roles[n]}": exp.Min(this=_stray(columns[n], rules, forms[n])) for n in numbers}
+        about |= {f"time_{roles[n]}": exp.Min(this=no_dates(rows, roles[n])) for n in times}
         about |= {
-            f"number_{i}": sql.lowest(_stray(columns[n], rules, forms[n])) for i, n in enumerate(numbers)
-        }
-        about |= {f"time_{i}": sql.lowest(no_dates(rows, roles[n])) for i, n in enumerate(times)}
-        about |= {
-            f"blank_{i}": sql.count_where(
-                sql.compared(columns[name].sql, "!=", sql.trimmed(columns[name].sql))
-            )
-            for i, name in enumerate(roles)
-            if columns[name].kind is Kind.TEXT and name not in (*numbers, *times)
+            f"blank_{roles[n]}": sql.count_where(columns[n].sql.neq(sql.trimmed(columns[n].sql)))
+            for n in texts
         }
         found = source.run(rows.grouped({}, about))[0]
-        if all(found[f"number_{i}"] is None for i, _ in enumerate(numbers)):
+        if all(found[f"number_{roles[name]}"] is None for name in numbers):
             break
-    _check_read(found, numbers, times)
+    _check_read(found, roles, numbers, times)
     kept = int(found["kept"] or 0)
     if found["rows"] and not kept:
         raise InvalidValue(
             f"where={where!r} keeps none of the {found['rows']:,} rows; check its values, and that missing ones "
             "are asked for with 'is null'."
         )
-    notes = [*(form.note for form in forms.values()), *(form.note for form in dates.values())]
-    notes += [blanks_note(name) for i, name in enumerate(roles) if found.get(f"blank_{i}")]
-    return Kept(
-        rows.where(true).taking(picked.columns), int(found["rows"]) - kept, tuple(filter(None, notes))
-    )
+    notes = [form.note for form in forms.values() if form.note]
+    notes += [form.note for form in dates.values() if form.note]
+    notes += [blanks_note(name) for name in texts if found[f"blank_{roles[name]}"]]
+    return Kept(rows.where(true).taking(picked.columns), int(found["rows"]) - kept, tuple(notes))
+
+
+def _columns(
+    tree: Tree, picked: Rows, roles: Mapping[str, str], needs: Callable[[Column, Condition], bool]
+) -> list[str]:
+    """The columns of which a condition needs something, each once."""
+    found = (one.column for one in conditions_in(tree) if needs(picked.columns[roles[one.column]], one))
+    return list(dict.fromkeys(found))
 
 
 def _form(
@@ -96,11 +100,7 @@ def _stray(column: Column, rules: Rules, form: Form) -> Sql:
     conditions = [sql.known(rules.known(column).sql), sql.is_null(rules.number(column, form=form))]
     listed = rules.listed(column, form)
     conditions += [] if listed is None else [sql.is_null(listed)]
-    return sql.if_else(sql.both(*conditions), column.sql)
-
-
-def _any(tree: Tree, name: str, columns: Mapping[str, Any], needs: Callable[[Any, Condition], bool]) -> bool:
-    return any(needs(columns[name], one) for one in conditions_in(tree) if one.column == name)
+    return sql.if_else(exp.and_(*conditions), column.sql)
 
 
 def selected_on_outcome(tree: Tree | None, outcome: str) -> tuple[Caution, ...]:
@@ -110,19 +110,19 @@ def selected_on_outcome(tree: Tree | None, outcome: str) -> tuple[Caution, ...]:
     return (Caution("where-on-outcome", facts={"outcome": outcome}),)
 
 
-def _check_read(found: Mapping[str, object], numbers: Sequence[str], times: Sequence[str]) -> None:
+def _check_read(
+    found: Mapping[str, object], roles: Mapping[str, str], numbers: Sequence[str], times: Sequence[str]
+) -> None:
     """A text that is compared with a number or a date must be one: it would be dropped unseen."""
-    for i, name in enumerate(numbers):
-        text = found[f"number_{i}"]
-        if text is not None:
+    for name in (*numbers, *times):
+        number, time = (found.get(f"{what}_{roles[name]}") for what in ("number", "time"))
+        if number is not None:
             raise InvalidValue(
-                f"where compares column {name!r} with a number, it also holds the text {text!r}; write a "
+                f"where compares column {name!r} with a number, it also holds the text {number!r}; write a "
                 "number for it, or list it in missing_values if it stands for missing."
             )
-    for i, name in enumerate(times):
-        text = found[f"time_{i}"]
-        if text is not None:
+        if time is not None:
             raise InvalidValue(
-                f"where compares column {name!r} with a date, it also holds the text {text!r}; write its dates as "
+                f"where compares column {name!r} with a date, it also holds the text {time!r}; write its dates as "
                 f"{FORMS}, or list that text in missing_values if it stands for missing."
             )

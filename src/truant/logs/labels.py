@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 from truant.counts import Counts
 from truant.estimates.beliefs import Caution
 from truant.logs import statement as sql
@@ -185,7 +187,7 @@ def without_arms(rows: Rows, rules: Rules, values: Sequence[Any]) -> Rows:
     else:
         written = column.sql if column.kind is Kind.TEXT else sql.as_text(column.sql)
         inside = sql.is_in(written, [str(value) for value in values])
-    return rows.where(sql.either(sql.is_null(column.sql), sql.negated(inside)))
+    return rows.where(exp.or_(sql.is_null(column.sql), exp.not_(inside)))
 
 
 def set_aside_warnings(counts: Counts, labels: Sequence[Any], arms: Sequence[int]) -> list[Caution]:

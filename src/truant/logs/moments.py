@@ -64,25 +64,21 @@ def find_dates(source: Source, rows: Rows, role: str, rules: Rules, name: str) -
     the month is taken to come first, with a note that says so.
     """
     plain = with_iso(rows, role, rules, ISO_ALONE)
-    if source.run(plain.grouped({}, {"other": sql.lowest(no_dates(plain, role))}))[0]["other"] is None:
+    if source.run(plain.grouped({}, {"other": exp.Min(this=no_dates(plain, role))}))[0]["other"] is None:
         return ISO_ALONE
     rows, written = plain, plain[known_of(role)]
     first, second = _part(written, 1, 2), _part(written, 4, 2)
     dotted, slashed = sql.matches(written, DOTTED), sql.matches(written, SLASHED)
-    first_is_day, second_is_day = (sql.compared(part, ">", sql.text(MOST_MONTHS)) for part in (first, second))
-    day_first = sql.both(slashed, first_is_day, sql.negated(second_is_day))
-    month_first = sql.both(slashed, second_is_day, sql.negated(first_is_day))
-    either_way = sql.both(slashed, sql.compared(first, "!=", second))
+    first_is_day, second_is_day = (part > MOST_MONTHS for part in (first, second))
     asked = {
         "dotted": dotted,
         "slashed": slashed,
-        "day": day_first,
-        "month": month_first,
-        "either": either_way,
+        "day": exp.and_(slashed, first_is_day, exp.not_(second_is_day)),
+        "month": exp.and_(slashed, second_is_day, exp.not_(first_is_day)),
+        "either": exp.and_(slashed, first.neq(second)),
     }
-    found = source.run(
-        rows.grouped({}, {key: sql.lowest(sql.if_else(fits, written)) for key, fits in asked.items()})
-    )[0]
+    examples = {key: exp.Min(this=sql.if_else(fits, written)) for key, fits in asked.items()}
+    found = source.run(rows.grouped({}, examples))[0]
     if found["day"] and found["month"]:
         raise InvalidValue(
             f"Column {name!r} mixes dates with the day first, such as {found['day']!r}, and with the month first, such "
@@ -178,7 +174,7 @@ def iso_of(role: str) -> str:
 def no_dates(rows: Rows, role: str) -> Sql:
     """Of rows with such columns, the texts that are neither missing nor dates or times."""
     known = rows[known_of(role)]
-    return sql.if_else(sql.both(sql.known(known), sql.is_null(rows[iso_of(role)])), known)
+    return sql.if_else(exp.and_(sql.known(known), sql.is_null(rows[iso_of(role)])), known)
 
 
 def seconds(column: Column, dialect: str) -> Sql:
@@ -220,24 +216,20 @@ def _of_sqlite(column: Column) -> Sql:
 
 def _with_zone(iso: Sql) -> Sql:
     """An ISO text with its zone, which is UTC where it has none."""
-    has_time = exp.GT(this=exp.Length(this=iso), expression=sql.whole(len("2024-03-01")))
-    none = exp.Concat(
-        expressions=[iso, sql.if_else(has_time, sql.text("+00:00"), sql.text(" 00:00:00+00:00"))]
-    )
-    return sql.if_else(sql.both(has_time, sql.matches(iso, ZONED)), iso, none)
+    midnight = sql.if_else(_has_time(iso), sql.text("+00:00"), sql.text(" 00:00:00+00:00"))
+    zoned = exp.and_(_has_time(iso), sql.matches(iso, ZONED))
+    return sql.if_else(zoned, iso, exp.Concat(expressions=[iso, midnight]))
 
 
 def _with_seconds(iso: Sql) -> Sql:
     """An ISO text whose time, if it has one, has seconds: Spark reads none without where a zone follows."""
-    start, rest = exp.func("SUBSTR", iso, sql.whole(1), sql.whole(16)), exp.func("SUBSTR", iso, sql.whole(17))
-    has_minutes = exp.GT(this=exp.Length(this=iso), expression=sql.whole(len("2024-03-01")))
-    short = sql.both(
-        has_minutes,
-        sql.negated(
-            exp.EQ(this=exp.func("SUBSTR", iso, sql.whole(17), sql.whole(1)), expression=sql.text(":"))
-        ),
-    )
-    return sql.if_else(short, exp.Concat(expressions=[start, sql.text(":00"), rest]), iso)
+    short = exp.and_(_has_time(iso), _part(iso, 17, 1).neq(":"))
+    longer = exp.Concat(expressions=[_part(iso, 1, 16), sql.text(":00"), _part(iso, 17)])
+    return sql.if_else(short, longer, iso)
+
+
+def _has_time(iso: Sql) -> Sql:
+    return exp.Length(this=iso) > len("2024-03-01")
 
 
 SECONDS = "truant_seconds"  # the function that SQLite is given

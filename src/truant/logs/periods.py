@@ -109,7 +109,7 @@ def find_periods(source: Source, picked: Rows, rules: Rules, column: str) -> Per
     times = _times(source, picked, rules, column)
     value, numeric = times.value, times.numeric
     rows = picked if times.rows is None else times.rows
-    look = source.run(rows.grouped({}, {"low": sql.lowest(value), "high": sql.highest(value)}))[0]
+    look = source.run(rows.grouped({}, {"low": exp.Min(this=value), "high": exp.Max(this=value)}))[0]
     if look["low"] is None or look["low"] == look["high"]:
         came = "has no time in any row" if look["low"] is None else "has the same time in every row"
         raise InvalidValue(f"The course over time needs at least two times, column {column!r} {came}.")
@@ -144,8 +144,8 @@ def _times(source: Source, picked: Rows, rules: Rules, column: str) -> _Times:
     dates = find_dates(source, picked, "time", rules, column)
     rows = with_iso(picked, "time", rules, dates)
     about = {
-        "stray": sql.lowest(no_dates(rows, "time")),
-        "longest": sql.highest(exp.Length(this=rows[known_of("time")])),
+        "stray": exp.Min(this=no_dates(rows, "time")),
+        "longest": exp.Max(this=exp.Length(this=rows[known_of("time")])),
     }
     found = source.run(rows.grouped({}, about))[0]
     if found["stray"] is not None:

@@ -117,7 +117,7 @@ def _check_names(source: Source, table: Rows, rules: Rules, name: str) -> None:
         )
     if found["distinct"] < found["named"]:
         each = rows.regrouped(("cluster",), {"rows": sql.count()})
-        example = source.run(each.where(sql.compared(each["rows"], ">", sql.whole(1))).first(1).select)
+        example = source.run(each.where(each["rows"] > 1).first(1).select)
         shown = f", {example[0]['cluster']!r} for one" if example else ""
         raise InvalidValue(
             f"Column {name!r} must name each row by itself, and some values occur several times{shown}; name another "
@@ -130,7 +130,7 @@ def _missing(columns: query.QueryColumns) -> Rows:
     table = columns.table
     left = [sql.is_null(table["clean"]), sql.known(columns.known("arm"))]
     if FOLLOWED_UP in columns.details:
-        left.append(sql.compared(table[FOLLOWED_UP], "!=", sql.whole(1)))
+        left.append(table[FOLLOWED_UP].neq(1))
     return table.where(*left).taking({key: table.columns[key] for key in ("cluster", *columns.keys)})
 
 
@@ -148,7 +148,7 @@ def _shuffled(rows: Rows, keys: Sequence[str], most: int, seed: int) -> Rows:
         order=exp.Order(expressions=[exp.Ordered(this=rows["draw"].copy())]),
     )
     ranked = rows.adding({"rank": rank})
-    return ranked.where(sql.compared(ranked["rank"], "<=", sql.whole(most)))
+    return ranked.where(ranked["rank"] <= most)
 
 
 def _places(

@@ -25,6 +25,8 @@ from truant.tables.request import Request
 
 FIRST_ROWS = 100_000  # a look that costs next to nothing
 MOST_CELLS = 1_000_000  # result rows that Python is willing to see
+MOST_SHAPES = 5_000  # more are no numbers
+YES_OR_NO = ("observed", "followed_up")  # columns that must be true or false
 
 
 @dataclass(frozen=True)
@@ -62,66 +64,69 @@ class QueryColumns:
 
 def tidy(request: Request, picked: Rows, rules: Rules, forms: Mapping[str, Form], cuts: Cuts) -> QueryColumns:
     """The picked columns as the queries want them."""
-    cut = [f"mediator_{i}" for i, part in enumerate(request.mediators) if part.classes]
-    marks = [role for role in ("observed", "followed_up") if role in request.names()]
-    needed = ["outcome", *cut, *marks]
+    cut = request.cut_roles
+    needed = ["outcome", *cut, *(mark for mark in YES_OR_NO if mark in request.names())]
     numbers = {
         f"number_{role}": rules.number(picked.columns[role], form=forms.get(role, PLAIN)) for role in needed
     }
     # a step of its own: texts are read once, however often the number is used
     picked = picked.adding(numbers, fenced=any(picked.columns[role].kind is Kind.TEXT for role in needed))
     raw = picked.columns
-
-    def unread(role: str, read: Sql) -> Sql | None:
-        """What was not read as a number; numbers that mean missing are written plainly, so that Python knows them."""
-        text, listed = rules.unread(raw[role], read), rules.listed(raw[role], forms.get(role, PLAIN))
-        return text if listed is None else exp.Coalesce(this=listed, expressions=[text])
-
     keys: dict[str, Column | Sql] = {"arm": raw["arm"]}
-    details: dict[str, Sql | None] = {}
     for i, part in enumerate(request.mediators):
         role = f"mediator_{i}"
-        keys[role] = raw[role]
-        if part.classes:
-            keys[role] = class_of(picked[f"number_{role}"], cuts[i].points)
-            details[f"unread_{role}"] = unread(role, sql.known(picked[f"number_{role}"]))
-    clean = picked["number_outcome"]
-    is_text = raw["outcome"].kind is Kind.TEXT
-    outcomes = {
-        "outcome": clean if is_text else rules.number(raw["outcome"], but_for_nan=True),
-        "clean": clean,
-    }
-    left = unread("outcome", sql.known(clean))
-    if request.observed is not None:
-        seen = picked["number_observed"]
-        was_known = outcome_known(request, picked)
-        outcomes = {name: sql.if_else(was_known, outcome) for name, outcome in outcomes.items()}
-        left = None if left is None else sql.if_else(was_known, left)  # whatever it holds while not observed
-        details["seen"] = sql.cases(
-            (sql.compared(seen, "=", sql.real(1)), sql.whole(1)),
-            (sql.compared(seen, "=", sql.real(0)), sql.whole(0)),
-        )
-        details["unread_observed"] = rules.unread(raw["observed"], sql.is_in(seen, [0.0, 1.0]), always=True)
-    details["unread_outcome"] = left
-    if request.followed_up is not None:  # where it is missing, nothing was followed up
-        asked = picked["number_followed_up"]
-        details[FOLLOWED_UP] = sql.if_else(sql.compared(asked, "=", sql.real(1)), sql.whole(1), sql.whole(0))
-        details["unread_followed_up"] = rules.unread(
-            raw["followed_up"], sql.is_in(asked, [0.0, 1.0]), always=True
-        )
+        keys[role] = class_of(picked[f"number_{role}"], cuts[i].points) if part.classes else raw[role]
+    outcomes = _outcomes(request, picked, rules, forms)
+    details = {f"unread_{role}": _unread(role, picked, rules, forms) for role in cut}
+    details |= _marks(request, picked, rules) | {"unread_outcome": outcomes.pop("unread")}
     if request.by is not None and raw["by"].kind is Kind.TEXT:
-        blank = sql.compared(picked["by"], "!=", sql.trimmed(picked["by"]))
-        details["blank_group"] = sql.if_else(blank, sql.whole(1), sql.whole(0))
+        details["blank_group"] = sql.flag(picked["by"].neq(sql.trimmed(picked["by"])))
     found = {name: detail for name, detail in details.items() if detail is not None}
     dividing: dict[str, Column | Sql] = {} if request.by is None else {"group": rules.known(raw["by"])}
     dividing |= {} if request.unit is None else {"cluster": raw["cluster"]}  # see units.py
-    when: dict[str, Column | Sql] = (
-        {} if request.time is None else {"period": picked["period"]}
-    )  # see periods.py
-    when |= {} if request.probability is None else {"probability": rules.number(raw["probability"])}
-    of_cut = {f"number_{role}": picked[f"number_{role}"] for role in cut}
-    table = picked.taking({**keys, **of_cut, **dividing, **when, **found, **outcomes})
+    columns = {**keys, **{f"number_{role}": picked[f"number_{role}"] for role in cut}, **dividing}
+    columns |= {} if request.time is None else {"period": picked["period"]}  # see periods.py
+    columns |= {} if request.probability is None else {"probability": rules.number(raw["probability"])}
+    table = picked.taking(
+        {**columns, **found, **{name: one for name, one in outcomes.items() if one is not None}}
+    )
     return QueryColumns(table, tuple(keys), frozenset(cut), tuple(found), rules, tuple(dividing))
+
+
+def _unread(role: str, picked: Rows, rules: Rules, forms: Mapping[str, Form]) -> Sql | None:
+    """What was not read as a number; numbers that mean missing are written plainly, so that Python knows them."""
+    text = rules.unread(picked.columns[role], sql.known(picked[f"number_{role}"]))
+    listed = rules.listed(picked.columns[role], forms.get(role, PLAIN))
+    return text if listed is None else exp.Coalesce(this=listed, expressions=[text])
+
+
+def _outcomes(
+    request: Request, picked: Rows, rules: Rules, forms: Mapping[str, Form]
+) -> dict[str, Sql | None]:
+    """The outcome with NaN and without, and what was not read of it."""
+    column, clean = picked.columns["outcome"], picked["number_outcome"]
+    found = {
+        "outcome": clean if column.kind is Kind.TEXT else rules.number(column, but_for_nan=True),
+        "clean": clean,
+        "unread": _unread("outcome", picked, rules, forms),
+    }
+    if request.observed is None:
+        return found
+    was_known = outcome_known(request, picked)  # whatever it holds while not observed
+    return {name: None if one is None else sql.if_else(was_known, one) for name, one in found.items()}
+
+
+def _marks(request: Request, picked: Rows, rules: Rules) -> dict[str, Sql | None]:
+    """Whether the outcome was observed, and followed up, where columns say so; where that is missing, it was not."""
+    found: dict[str, Sql | None] = {}
+    for role in (role for role in YES_OR_NO if role in request.names()):
+        mark = picked[f"number_{role}"]
+        found[f"unread_{role}"] = rules.unread(picked.columns[role], sql.is_in(mark, [0.0, 1.0]), always=True)
+        if role == "observed":
+            found["seen"] = sql.cases((mark.eq(1), sql.whole(1)), (mark.eq(0), sql.whole(0)))
+        else:
+            found[FOLLOWED_UP] = sql.flag(mark.eq(1))
+    return found
 
 
 def find_cuts(
@@ -151,7 +156,7 @@ def cut_points(source: Source, column: Rows, classes: int) -> Cut:
         about: dict[str, Sql] = {
             "points": exp.Anonymous(this="QUANTILE_DISC", expressions=[column["x"], shares])
         }
-        about |= {"low": sql.lowest(column["x"]), "high": sql.highest(column["x"])}
+        about |= {"low": exp.Min(this=column["x"]), "high": exp.Max(this=column["x"])}
         found = source.run(column.grouped({}, about))[0]
         points, ends = found["points"] or [], (found["low"], found["high"])
     else:  # sorts, and so is slower, but every database can do it
@@ -183,7 +188,7 @@ def first_look(source: Source, columns: QueryColumns, seen: str = "outcome") -> 
     rows = table.where(sql.known(columns.known("arm")), sql.known(table[seen])).first(FIRST_ROWS)
     about = {key: sql.distinct(columns.known(key, rows)) for key in columns.keys}
     about |= {key: sql.distinct(rows[key]) for key in (*columns.dividing, "clean")}
-    about |= {"low": sql.lowest(rows["clean"]), "high": sql.highest(rows["clean"])}
+    about |= {"low": exp.Min(this=rows["clean"]), "high": exp.Max(this=rows["clean"])}
     about |= {"rows": sql.count(), "numbers": sql.count(rows["clean"])}
     look = source.run(rows.grouped({}, about))[0]
     look["nan"] = look["rows"] - look["numbers"]
@@ -217,19 +222,17 @@ def reduction(columns: QueryColumns, by_outcome: bool, pivot: float, with_nan: b
     about = sql.minus(outcome, sql.real(pivot))
     sums |= {
         "observed": sql.count(outcome),
-        "sum": sql.total(about),
-        "squares": sql.total(sql.times(about, about)),
+        "sum": exp.Sum(this=about),
+        "squares": exp.Sum(this=sql.times(about, about)),
     }
-    sums |= {"cubes": sql.total(sql.times(about, about, about)), **weighted_outcome_sums(table, about)}
-    sums |= {"low": sql.lowest(outcome), "high": sql.highest(outcome)}
+    sums |= {"cubes": exp.Sum(this=sql.times(about, about, about)), **weighted_outcome_sums(table, about)}
+    sums |= {"low": exp.Min(this=outcome), "high": exp.Max(this=outcome)}
     return table.grouped(keys, sums).limit(MOST_CELLS + 1)
 
 
 def class_of(value: Sql, points: Sequence[float]) -> Sql:
     """The number of the class that a value is in; a value equal to a point belongs below it, NULL to no class."""
-    below = [
-        (sql.compared(value, "<=", sql.real(point)), sql.whole(code)) for code, point in enumerate(points)
-    ]
+    below = [(value <= sql.real(point), sql.whole(code)) for code, point in enumerate(points)]
     return sql.cases(
         (sql.is_null(value), exp.cast(exp.null(), "bigint")), *below, otherwise=sql.whole(len(points))
     )
@@ -240,33 +243,12 @@ def _at_ranks(column: Rows, classes: int) -> exp.Select:
     x = column["x"]
     ranked = column.taking({"x": x, "place": sql.row_number(x), "n": exp.Window(this=sql.count())})
     place, n = ranked["place"], ranked["n"]
-    reached, before = (
-        sql.times(place, sql.whole(classes)),
-        sql.times(sql.minus(place, sql.whole(1)), sql.whole(classes)),
-    )
-    wanted = [
-        sql.both(
-            sql.compared(reached, ">=", sql.times(n, sql.whole(j))),
-            sql.compared(before, "<", sql.times(n, sql.whole(j))),
-        )
-        for j in range(1, classes)
-    ]
-    ends = sql.either(sql.compared(place, "=", sql.whole(1)), sql.compared(place, "=", n))
-    found = ranked.taking(
-        {
-            "x": ranked["x"],
-            "cut": sql.if_else(sql.either(*wanted), sql.whole(1), sql.whole(0)),
-            "is_end": sql.if_else(ends, sql.whole(1), sql.whole(0)),
-        }
-    )
-    wanted_or_end = sql.either(
-        sql.compared(found["cut"], "=", sql.whole(1)), sql.compared(found["is_end"], "=", sql.whole(1))
-    )
-    return found.where(wanted_or_end).select
-
-
-MOST_SHAPES = 5_000  # more are no numbers
-YES_OR_NO = ("observed", "followed_up")  # columns that must be true or false
+    reached, before = sql.times(place, sql.whole(classes)), sql.times(place - 1, sql.whole(classes))
+    shares = [sql.times(n, sql.whole(j)) for j in range(1, classes)]
+    cut = exp.or_(*(exp.and_(reached >= share, before < share) for share in shares))
+    is_end = exp.or_(place.eq(1), place.eq(n))
+    found = ranked.taking({"x": ranked["x"], "cut": sql.flag(cut), "is_end": sql.flag(is_end)})
+    return found.where(exp.or_(found["cut"].eq(1), found["is_end"].eq(1))).select
 
 
 def find_forms(
@@ -278,13 +260,12 @@ def find_forms(
     """
     forms: dict[str, Form] = {}
     names = request.names()
-    cut = [f"mediator_{i}" for i, part in enumerate(request.mediators) if part.classes]
-    for role in ["observed", "followed_up", "outcome", *cut]:
+    for role in (*YES_OR_NO, "outcome", *request.cut_roles):
         if role not in names or picked.columns[role].kind is not Kind.TEXT:
             continue
         rows = picked
         if role == "outcome" and request.observed is not None:  # whatever it holds while not observed
-            marks = [mark for mark in ("observed", "followed_up") if mark in names]
+            marks = [mark for mark in YES_OR_NO if mark in names]
             read = {f"number_{m}": rules.number(picked.columns[m], form=forms.get(m, PLAIN)) for m in marks}
             rows = picked.adding(read)
             rows = rows.where(outcome_known(request, rows))
@@ -331,7 +312,7 @@ def _shapes(source: Source, table: Rows, role: str, rules: Rules, first_rows: in
     alike = sql.replaced(rows["text"], [(digit, "9") for digit in "012345678"])
     found = rows.grouped(
         {"shape": alike},
-        {"rows": sql.count(), "low": sql.lowest(rows["text"]), "high": sql.highest(rows["text"])},
+        {"rows": sql.count(), "low": exp.Min(this=rows["text"]), "high": exp.Max(this=rows["text"])},
     )
     shapes = [
         Shape(row["shape"].strip(), row["rows"], row["low"], row["high"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -112,7 +112,7 @@ class Rows:
     def where(self, *conditions: Sql) -> Rows:
         """The rows for which all of these are true."""
         names = {name: column.sql for name, column in self.columns.items()}
-        select = exp.select(*_named(names)).from_(self._inner).where(both(*conditions))
+        select = exp.select(*_named(names)).from_(self._inner).where(exp.and_(*conditions))
         return replace(self, select=select)
 
     def first(self, number: int) -> Rows:
@@ -306,25 +306,15 @@ def is_one_of(sql: Sql, values: Sequence[Sql]) -> Sql:
     return exp.In(this=_enclosed(sql), expressions=list(values))
 
 
-def both(*conditions: Sql) -> Sql:
-    """Whether all are true."""
-    return conditions[0] if len(conditions) == 1 else exp.and_(*conditions)
-
-
-def either(*conditions: Sql) -> Sql:
-    """Whether one is true."""
-    return conditions[0] if len(conditions) == 1 else exp.or_(*conditions)
-
-
-def negated(condition: Sql) -> Sql:
-    """Whether it is false."""
-    return exp.not_(condition)
-
-
 def if_else(condition: Sql, value: Sql | None, otherwise: Sql | None = None) -> Sql:
     """One value where the condition is true, else the other; None is NULL."""
     case = exp.case().when(condition, exp.null() if value is None else value)
     return case if otherwise is None else case.else_(otherwise)
+
+
+def flag(condition: Sql) -> Sql:
+    """1 where the condition is true, else 0."""
+    return if_else(condition, whole(1), whole(0))
 
 
 def cases(*branches: tuple[Sql, Sql], otherwise: Sql | None = None) -> Sql:
@@ -336,22 +326,7 @@ def cases(*branches: tuple[Sql, Sql], otherwise: Sql | None = None) -> Sql:
 def null_where(conditions: Iterable[Sql], value: Sql) -> Sql:
     """The value, but NULL where one of the conditions is true."""
     listed = list(conditions)
-    return if_else(either(*listed), None, value) if listed else value
-
-
-def compared(left: Sql, sign: str, right: Sql) -> Sql:
-    """A comparison by its sign."""
-    return SIGNS[sign](this=_enclosed(left), expression=_enclosed(right))
-
-
-SIGNS: dict[str, Callable[..., Sql]] = {
-    "=": exp.EQ,
-    "!=": exp.NEQ,
-    "<": exp.LT,
-    "<=": exp.LTE,
-    ">": exp.GT,
-    ">=": exp.GTE,
-}
+    return if_else(exp.or_(*listed), None, value) if listed else value
 
 
 def minus(left: Sql, right: Sql) -> Sql:
@@ -387,21 +362,6 @@ def count_where(condition: Sql) -> Sql:
 def distinct(sql: Sql) -> Sql:
     """How many different values."""
     return exp.Count(this=exp.Distinct(expressions=[sql]))
-
-
-def total(sql: Sql) -> Sql:
-    """The sum of numbers in double precision."""
-    return exp.Sum(this=sql)
-
-
-def lowest(sql: Sql) -> Sql:
-    """The least value."""
-    return exp.Min(this=sql)
-
-
-def highest(sql: Sql) -> Sql:
-    """The greatest value."""
-    return exp.Max(this=sql)
 
 
 def row_number(*order: Sql) -> Sql:

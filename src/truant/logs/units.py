@@ -73,9 +73,7 @@ def find_units(source: Source, request: Request, picked: Rows, rules: Rules) -> 
     if request.by is not None:
         keys["group"] = rules.known(picked.columns["by"])
     if unit.kind is Kind.TEXT:
-        keys["blank"] = sql.if_else(
-            sql.compared(unit.sql, "!=", sql.trimmed(unit.sql)), sql.whole(1), sql.whole(0)
-        )
+        keys["blank"] = sql.flag(unit.sql.neq(sql.trimmed(unit.sql)))
     rows = picked.taking(keys)
     rows = rows.where(sql.known(rows["known_arm"]))
     blanks = _check_units(source, rows, request.unit)
@@ -105,9 +103,7 @@ def _numbered(table: Rows, clusters: int) -> Rows:
 def _check_units(source: Source, rows: Rows, unit: str) -> bool:
     """Every row has a unit; returns whether some had blanks around."""
     about = {"rows": sql.count(), "known": sql.count(rows["unit"])}
-    about |= (
-        {"blank": sql.count_where(sql.compared(rows["blank"], "=", sql.whole(1)))} if "blank" in rows else {}
-    )
+    about |= {"blank": sql.count_where(rows["blank"].eq(1))} if "blank" in rows else {}
     found = source.run(rows.grouped({}, about))[0]
     without = found["rows"] - found["known"]
     if without:
@@ -124,13 +120,13 @@ def _sizes(
     """Units by value of `by`, and by value and arm; ... stands for all."""
     per_arm = rows.regrouped((*group, "unit", "known_arm"), {"n": sql.count()})
     per_unit = per_arm.regrouped(
-        (*group, "unit"), {"arms": sql.count(), "n": sql.total(sql.double(per_arm["n"]))}
+        (*group, "unit"), {"arms": sql.count(), "n": exp.Sum(this=sql.double(per_arm["n"]))}
     )
     about = {
         "units": sql.count(),
-        "in_several": sql.count_where(sql.compared(per_unit["arms"], ">", sql.whole(1))),
-        "rows": sql.total(per_unit["n"]),
-        "squares": sql.total(sql.times(per_unit["n"], per_unit["n"])),
+        "in_several": sql.count_where(per_unit["arms"] > 1),
+        "rows": exp.Sum(this=per_unit["n"]),
+        "squares": exp.Sum(this=sql.times(per_unit["n"], per_unit["n"])),
     }
     found = source.run(per_unit.grouped(per_unit.by(*group), about))
     by_arm = source.run(per_arm.grouped(per_arm.by(*group, "known_arm"), {"units": sql.count()}))
@@ -175,7 +171,7 @@ def weight_sums(rows: Rows) -> dict[str, Sql]:
     """Of all rows of a cell: sums of e^-power, and how many have no probability; nothing if none was named."""
     if "probability" not in rows:
         return {}
-    found = {f"weight_{i}": sql.total(weight) for i, weight in enumerate(_weights(rows))}
+    found: dict[str, Sql] = {f"weight_{i}": exp.Sum(this=weight) for i, weight in enumerate(_weights(rows))}
     return found | {"no_probability": sql.minus(sql.count(), sql.count_where(_valid(rows)))}
 
 
@@ -183,11 +179,11 @@ def weighted_outcome_sums(rows: Rows, about: Sql) -> dict[str, Sql]:
     """Of the observed rows of a cell: sums of e^-power times 1, the outcome, and its square."""
     if "probability" not in rows:
         return {}
-    found = {}
+    found: dict[str, Sql] = {}
     for i, weight in enumerate(_weights(rows)):
-        found[f"seen_weight_{i}"] = sql.total(sql.if_else(sql.known(about), weight))
-        found[f"weighted_{i}"] = sql.total(sql.times(weight, about))
-        found[f"weighted_squares_{i}"] = sql.total(sql.times(weight, about, about))
+        found[f"seen_weight_{i}"] = exp.Sum(this=sql.if_else(sql.known(about), weight))
+        found[f"weighted_{i}"] = exp.Sum(this=sql.times(weight, about))
+        found[f"weighted_squares_{i}"] = exp.Sum(this=sql.times(weight, about, about))
     return found
 
 
@@ -253,7 +249,7 @@ def _check(column: str, kept: list[dict[str, Any]]) -> None:
 
 def _valid(rows: Rows) -> Sql:
     probability = rows["probability"]
-    return sql.both(sql.compared(probability, ">", sql.real(0)), sql.compared(probability, "<=", sql.real(1)))
+    return exp.and_(probability > 0, probability <= 1)
 
 
 def _weights(rows: Rows) -> list[Sql]:

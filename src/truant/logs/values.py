@@ -52,14 +52,14 @@ NOTHING_SEEN = {"observed": 0, "sum": None, "squares": None, "cubes": None, "out
 def outcome_known(request: Request, rows: Rows) -> Sql:
     """Where a column says whether the outcome was observed: whether it was, or is the answer to a follow-up."""
     marks = ["observed"] if request.followed_up is None else ["observed", "followed_up"]
-    return sql.either(*(sql.compared(rows[f"number_{mark}"], "=", sql.real(1)) for mark in marks))
+    return exp.or_(*(rows[f"number_{mark}"].eq(1) for mark in marks))
 
 
 def seen_at_first(rows: Rows) -> Sql:
     """The outcome, NULL where it was missing at first."""
     if FOLLOWED_UP not in rows:
         return rows["clean"]
-    return sql.if_else(sql.compared(rows[FOLLOWED_UP], "=", sql.whole(1)), None, rows["clean"])
+    return sql.if_else(rows[FOLLOWED_UP].eq(1), None, rows["clean"])
 
 
 def split(cells: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -98,8 +98,8 @@ def expression(
         return _condition(tree, column, rules, forms.get(name, PLAIN), dates.get(name, column))
     parts = [expression(part, columns, rules, forms, dates) for part in tree.parts]
     if tree.operator == "not":
-        return sql.negated(parts[0])
-    return sql.both(*parts) if tree.operator == "and" else sql.either(*parts)
+        return exp.not_(parts[0])
+    return exp.and_(*parts) if tree.operator == "and" else exp.or_(*parts)
 
 
 def needs_numbers(column: Column, condition: Condition) -> bool:
@@ -135,10 +135,13 @@ def _condition(condition: Condition, column: Column, rules: Rules, form: Form, d
         listed: dict[Sql, list[Sql]] = {}  # by what is compared: days and moments, texts and numbers
         for left, right in pairs:
             listed.setdefault(left, []).append(right)
-        return sql.either(*(sql.is_one_of(left, rights) for left, rights in listed.items()))
+        return exp.or_(*(sql.is_one_of(left, rights) for left, rights in listed.items()))
     signs = (">=", "<=") if sign == "between" else (sign,)
-    return sql.both(
-        *(sql.compared(left, one, right) for one, (left, right) in zip(signs, pairs, strict=True))
+    return exp.and_(
+        *(
+            COMPARISONS[one](this=left, expression=right)
+            for one, (left, right) in zip(signs, pairs, strict=True)
+        )
     )
 
 
@@ -209,14 +212,8 @@ def _moments(name: str, column: Column, value: Literal, rules: Rules) -> tuple[S
 
 LONGEST = 4_000  # characters
 DEEPEST = 20  # brackets and nots within one another: the stack of SQLite's parser holds 100 symbols
-SIGNS: dict[type[exp.Expr], str] = {
-    exp.EQ: "=",
-    exp.NEQ: "!=",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-}
+COMPARISONS = {"=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE}
+SIGNS: dict[type[exp.Expr], str] = {kind: sign for sign, kind in COMPARISONS.items()}
 ARGUMENTS: dict[type[exp.Expr], tuple[str, ...]] = {
     **dict.fromkeys((*SIGNS, exp.And, exp.Or, exp.Is), ("this", "expression")),
     **dict.fromkeys((exp.Paren, exp.Not), ("this",)),

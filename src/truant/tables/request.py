@@ -61,6 +61,11 @@ class Request:
     probability: str | None = None  # with which the row's arm was chosen
     followed_up: str | None = None  # true where the outcome was missing at first and then followed up
 
+    @property
+    def cut_roles(self) -> list[str]:
+        """Mediators that are to be cut, by the names that the queries use."""
+        return [f"mediator_{i}" for i, mediator in enumerate(self.mediators) if mediator.classes]
+
     def names(self) -> dict[str, str]:
         """Each column by the name that the queries use: arm, outcome, mediator_0, ..."""
         names = {"arm": self.arm, "outcome": self.outcome}

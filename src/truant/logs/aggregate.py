@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from truant.logs import cut_outcome, query
 from truant.logs import statement as sql
 from truant.logs.forms import Shape, dates, not_numbers
 from truant.logs.labels import strip_labels
+from truant.logs.log import Log
 from truant.logs.query import YES_OR_NO, Cuts, QueryColumns
 from truant.logs.source import Source
 from truant.logs.statement import Kind, Rows
@@ -180,13 +181,14 @@ def collect(source: Source, request: Request, columns: query.QueryColumns) -> Ag
             f"The columns have more than {query.MOST_CELLS:,} combinations; "
             "name columns with fewer values, or cut mediators, as in 'NAME:3'."
         )
+    if "id" in columns.table:
+        for row in rows:
+            row["raw"] = tuple(row[key] for key in columns.keys)
     return Aggregate(rows, by_outcome, pivot, outcome_points, tuple(strip_labels(request, rows)))
 
 
-def assemble(
-    request: Request, cuts: query.Cuts, aggregate: Aggregate, rules: Rules, untyped: bool
-) -> dict[str, Any]:
-    """The fields of a Log."""
+def assemble(request: Request, cuts: query.Cuts, aggregate: Aggregate, rules: Rules, untyped: bool) -> Log:
+    """The counts, and what their codes mean."""
     check_strays(request, aggregate.rows, rules)
     rows = sum(cell["pulls"] for cell in aggregate.rows)
     mark_missing(request, aggregate.rows, rules)
@@ -197,7 +199,9 @@ def assemble(
     check_arms(request, list(arms.values()), rows, at_least=1)
     mediators = _mediators(request, cuts, kept, untyped)
     check_distinct(request, len(arms), len(mediators))
-    check_identifiers(request, [len(arms), *_distinct(request, kept)], sum(cell["pulls"] for cell in kept))
+    keys = [f"mediator_{i}" for i, _ in enumerate(request.mediators)]
+    distinct = [len({cell[key] for cell in kept} - {None}) for key in keys]
+    check_identifiers(request, [len(arms), *distinct], sum(cell["pulls"] for cell in kept))
     arm_code = {value: code for code, value in enumerate(arms)}
     level_code = {level: code for code, level in enumerate(mediators)}
     levels = _levels(request, kept)
@@ -207,22 +211,23 @@ def assemble(
     check_follow_ups(request, kept)
     make = _discrete if aggregate.by_outcome else _real
     counts, setting = make(request, aggregate, kept, (len(arms), len(mediators) + 1))
-    cut: dict[str, Any] = {}
-    if request.cut_outcome is not None:
-        uncut, counts, setting = _cut(request, aggregate, kept, counts, setting)
-        points = aggregate.outcome_points
-        found_cut = cut_outcome.cut_of(request.outcome, points, arms.values(), counts, uncut.counts)
-        cut = {"uncut": uncut, "cut_outcome": found_cut}
-    return cut | {
-        "counts": counts,
-        "setting": setting,
-        "arms": tuple(arms.values()),
-        "mediators": tuple(mediators.values()),
-        "rows": rows,
-        "skipped": rows - sum(cell["pulls"] for cell in kept),
-        "mediator_column": _mediator_column(request),
-        "missing_markers": found,
-    }
+    parts = request.mediators
+    log = Log(
+        counts=counts,
+        setting=setting,
+        arms=tuple(arms.values()),
+        mediators=tuple(mediators.values()),
+        rows=rows,
+        skipped=rows - sum(cell["pulls"] for cell in kept),
+        mediator_column=parts[0].column if len(parts) == 1 and not parts[0].classes else "",
+        missing_markers=found,
+    )
+    if request.cut_outcome is None:
+        return log
+    uncut, counts, setting = _cut(request, aggregate, kept, counts, setting)
+    points = aggregate.outcome_points
+    cut = cut_outcome.cut_of(request.outcome, points, log.arms, counts, uncut.counts)
+    return replace(log, counts=counts, setting=setting, uncut=uncut, cut_outcome=cut)
 
 
 def _levels(request: Request, kept: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
@@ -231,11 +236,6 @@ def _levels(request: Request, kept: list[dict[str, Any]]) -> list[tuple[Any, ...
         return [()] * len(kept)
     columns = [[cell[f"mediator_{i}"] for cell in kept] for i in range(len(request.mediators))]
     return list(zip(*columns, strict=True))
-
-
-def _mediator_column(request: Request) -> str:
-    parts = request.mediators
-    return parts[0].column if len(parts) == 1 and not parts[0].classes else ""
 
 
 def _mediators(
@@ -250,10 +250,6 @@ def _mediators(
             f"The mediator is missing in every row: {names}; check the columns, or leave it out."
         )
     return mediator_levels(levels, request.mediators, [cut.points for cut in cuts], untyped)
-
-
-def _distinct(request: Request, kept: list[dict[str, Any]]) -> list[int]:
-    return [len({cell[f"mediator_{i}"] for cell in kept} - {None}) for i, _ in enumerate(request.mediators)]
 
 
 def counts_of(cells: Iterable[dict[str, Any]], setting: Setting, pivot: float) -> Counts:

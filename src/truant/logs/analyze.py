@@ -117,10 +117,7 @@ def analyze_table(
         raise InvalidValue(
             f"The control {control!r} has a single row, or no observed outcome; name another arm."
         )
-    roles = ("arm", "outcome", "mediators", "observed", "by", "unit", "time", "probability")
-    columns = {
-        role.removesuffix("s") if role == "mediators" else role: getattr(question, role) for role in roles
-    }
+    columns = question.columns("arm", "outcome", "mediator", "observed", "by", "unit", "time", "probability")
     if question.followed_up is not None:
         columns["followed_up"] = question.followed_up
     asked = Asked(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -41,19 +40,11 @@ MOST_LABELS = 10_000  # of a column whose labels are merged; more are refused an
 MOST_SHOWN = 4
 
 
-@dataclass(frozen=True)
-class Merged:
-    """Rows in which labels that look alike are one, and what was merged, a short sentence for each column."""
-
-    table: Rows
-    notes: tuple[str, ...] = ()
-
-
-def merge(source: Source, request: Request, picked: Rows, rules: Rules) -> Merged:
+def merge(source: Source, request: Request, picked: Rows, rules: Rules) -> tuple[Rows, list[str]]:
     """Write arms, mediators and groups that differ by case, blanks or the way a character is stored in one way.
 
-    That is the spelling with the most rows. All that comes later (units, periods, cut points, rows to follow up)
-    then finds one label.
+    That is the spelling with the most rows; what was merged is said in a short sentence for each column. All that comes
+    later (units, periods, cut points, rows to follow up) then finds one label.
     """
     columns, notes = {}, []
     for role, name in _label_roles(request, by=True).items():
@@ -71,8 +62,7 @@ def merge(source: Source, request: Request, picked: Rows, rules: Rules) -> Merge
             ]
             columns[role] = column.with_sql(sql.cases(*spelt, otherwise=column.sql))
             notes.append(_merge_note(name, merged))
-    table = picked.adding(columns) if columns else picked
-    return Merged(table, tuple(dict.fromkeys(notes)))  # a column may be mediator and `by`
+    return picked.adding(columns) if columns else picked, notes
 
 
 def _merged(rows: Mapping[str, int]) -> dict[str, dict[str, int]]:

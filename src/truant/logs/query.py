@@ -85,6 +85,7 @@ def tidy(request: Request, picked: Rows, rules: Rules, forms: Mapping[str, Form]
     dividing: dict[str, Column | Sql] = {} if request.by is None else {"group": rules.known(raw["by"])}
     dividing |= {} if request.unit is None else {"cluster": raw["cluster"]}  # see units.py
     columns = {**keys, **{f"number_{role}": picked[f"number_{role}"] for role in cut}, **dividing}
+    columns |= {"id": raw["id"]} if "id" in raw else {}
     columns |= {} if request.time is None else {"period": picked["period"]}  # see periods.py
     columns |= {} if request.probability is None else {"probability": rules.number(raw["probability"])}
     table = picked.taking(

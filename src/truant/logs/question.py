@@ -118,6 +118,10 @@ class _OfTable:
 
         return named_mediators(vars(self)["mediator"])
 
+    def columns(self, *roles: str) -> dict[str, Any]:
+        """The columns of these roles."""
+        return {role: self.mediators if role == "mediator" else getattr(self, role) for role in roles}
+
 
 def _is_default(value: object, default: object) -> bool:
     if default == ():
@@ -354,6 +358,8 @@ class Question(_OfTable):
         kind="flag",
         check=_switch,
     )
+
+    id = None  # rows of an analysis need no names
 
 
 def _like(name: str, **changes: Any) -> Any:

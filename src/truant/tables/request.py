@@ -25,7 +25,14 @@ def mixed(name: str, what: str, first: str, second: str) -> str:
 
 MOST_CLASSES = 100
 MOST_OUTCOME_CLASSES = 10
-DIVIDING = ("by", "unit", "time", "probability", "followed_up")  # further columns that a request may name
+DIVIDING = (
+    "by",
+    "unit",
+    "time",
+    "probability",
+    "followed_up",
+    "id",
+)  # further columns that a request may name
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,7 @@ class Request:
     cut_outcome: OutcomeCut | None = None
     probability: str | None = None  # with which the row's arm was chosen
     followed_up: str | None = None  # true where the outcome was missing at first and then followed up
+    id: str | None = None  # names each row
 
     @property
     def cut_roles(self) -> list[str]:
@@ -84,7 +92,7 @@ def understand(
     levels: Iterable[float] | None,
     range: Sequence[float] | None,
     cut_outcome: object = None,
-    **dividing: str | None,
+    **dividing: Any,
 ) -> Request:
     """The request, if these columns can meet it; or raises InvalidValue."""
     words = named_mediators(mediator)
@@ -105,11 +113,10 @@ def understand(
     known = known_outcomes(levels, range)
     cut = outcome_cut(cut_outcome, known[0])
     marks = dividing.get("followed_up")
-    others = {name for role, name in dividing.items() if role != "followed_up"}
+    others = {name for role, name in dividing.items() if role not in ("followed_up", "id")}
     if marks is not None and marks in {observed, *others, *(found.column for found in mediators)}:
         raise InvalidValue(f"followed_up must be a column of its own, got {marks!r}, which is named already.")
-    by, unit, time, probability, followed_up = (dividing.get(role) for role in DIVIDING)
-    return Request(arm, outcome, mediators, observed, *known, by, unit, time, cut, probability, followed_up)
+    return Request(arm, outcome, mediators, observed, *known, cut_outcome=cut, **dividing)
 
 
 def named_mediators(mediator: object) -> list[Any]:

@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from truant.logs.engines import Table
 from truant.logs.forms import Form
-from truant.logs.keep import condition_columns
 from truant.logs.query import Cut, reduction, tidy
+from truant.logs.rows import condition_columns
 from truant.logs.statement import render
 from truant.logs.values import Rules
 from truant.logs.where import expression, parse

@@ -31,7 +31,7 @@ def fetched(monkeypatch):
 
     def keeping(engine, statement):
         found = fetch(engine, statement)
-        tables.extend([found] if "cluster" in found.column_names else [])
+        tables.extend([found] if "id" in found.column_names else [])
         return found
 
     monkeypatch.setattr(Engine, "fetch", keeping)

@@ -22,9 +22,9 @@ from truant.estimates.clusters import Uncut
 from truant.logs import cut_outcome, query
 from truant.logs import statement as sql
 from truant.logs.forms import Shape, dates, not_numbers
-from truant.logs.labels import strip_labels
 from truant.logs.log import Log
 from truant.logs.query import YES_OR_NO, Cuts, QueryColumns
+from truant.logs.rows import strip_labels
 from truant.logs.source import Source
 from truant.logs.statement import Kind, Rows
 from truant.logs.values import Rules, check_arms_read, check_follow_ups, count_markers, mark_missing, split

@@ -17,6 +17,7 @@ from truant.logs.engines import (
     cursor_engine,
     duckdb_engine,
     duckdb_table,
+    first_line,
     postgres_table,
     psycopg_engine,
     sqlite_engine,
@@ -26,22 +27,8 @@ from truant.logs.places import LOCAL, database_file, refuse_others, scheme, with
 from truant.tables.engine import open_database, private_folder
 
 READ_ONLY = "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"
-NO_ANSWER = (
-    "refused",
-    "timed out",
-    "timeout",
-    "could not translate",
-    "name or service not known",
-    "no route",
-)
-REFUSED = (
-    "authentication failed",
-    "access denied",
-    "permission denied",
-    "no password",
-    "role ",
-    "login failed",
-)
+NO_ANSWER = "refused|timed out|timeout|could not translate|name or service not known|no route"
+REFUSED = "authentication failed|access denied|permission denied|no password|role |login failed"
 
 
 def connect_server(url: str) -> Any:
@@ -80,17 +67,15 @@ def _check_user_info(url: str) -> None:
 
 
 def _not_connected(url: str, error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = lines[0].rstrip(".:;") if lines else type(error).__name__
+    said = first_line(error)
     secret = url.partition("://")[2].rpartition("@")[0]
     for piece in sorted(
         {*re.findall(r"\w+", secret), *re.findall(r"\w+", unquote(secret))}, key=len, reverse=True
     ):
         said = re.sub(rf"(?<!\w){re.escape(piece)}(?!\w)", "***", said)
-    text = str(error).lower()
-    if any(sign in text for sign in REFUSED):
+    if re.search(REFUSED, str(error), re.IGNORECASE):
         advice = "check the user, the password and what the user may read"
-    elif any(sign in text for sign in NO_ANSWER):
+    elif re.search(NO_ANSWER, str(error), re.IGNORECASE):
         advice = "check the host and the port, and that the server runs and can be reached"
     else:
         advice = "check the URL, and that the server runs and can be reached"

@@ -56,6 +56,13 @@ KINDS = (
 )
 
 
+def first_line(error: Exception) -> str:
+    """What an error says first, or its type if it says nothing."""
+    return next(
+        (line.strip().rstrip(".:;") for line in str(error).splitlines() if line.strip()), type(error).__name__
+    )
+
+
 def kind_of(type_name: str) -> Kind | None:
     """What a type of a database, in lower case, holds; None if its values are to be read as texts."""
     if type_name.startswith("enum"):  # whose labels may hold anything

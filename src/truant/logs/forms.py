@@ -177,22 +177,27 @@ def dates(name: str, came: str) -> str:
 
 def not_numbers(name: str, shapes: Sequence[Shape], strays: Sequence[Shape], observed: bool) -> str:
     """Texts where numbers are needed; what to do depends on what else the column holds."""
-    found = sorted({text for shape in strays for text in (shape.low, shape.high)})
-    came = f"it holds {listed(found[:3])}"
+    found = _ends(strays)
     rest = [shape for shape in shapes if shape not in strays]
-    words = [shape for shape in rest if shape.text.lower() in YES + NO]
-    others = sum(shape.rows for shape in rest)
     if observed:
-        return f"Column {name!r} must be yes or no, true or false, or 1 or 0; {came}."
+        return f"Column {name!r} must be yes or no, true or false, or 1 or 0; it holds {listed(found[:3])}."
     if name.strip() in found:
         return repeated_header(name)
-    if not others and all(DATE.fullmatch(shape.text) for shape in strays):
+    if not rest and all(DATE.fullmatch(shape.text) for shape in strays):
         return dates(name, f"it holds dates or times such as {found[0]!r}")
     if all(UNIT.fullmatch(shape.text) for shape in strays):
         return f"Column {name!r} must be numbers, {_units(found, rest)}."
     if any("9" in shape.text or resemblance(shape.text) for shape in strays):  # never advise to drop numbers
         return f"Column {name!r} must be numbers, {_resembling(found, strays)}."
-    two = sorted({text for shape in [*words, *strays] for text in (shape.low, shape.high)})
+    return _words_alone(name, rest, strays)
+
+
+def _words_alone(name: str, rest: Sequence[Shape], strays: Sequence[Shape]) -> str:
+    """Words where numbers are needed, beside others that can be read."""
+    found, came = _ends(strays), f"it holds {listed(_ends(strays)[:3])}"
+    words = [shape for shape in rest if shape.text.lower() in YES + NO]
+    others = sum(shape.rows for shape in rest)
+    two = _ends([*words, *strays])
     one_word = len({shape.text.lower() in YES for shape in words}) == 1 and len(words) == len(rest)
     if len(found) <= FEW and others >= sum(shape.rows for shape in strays) and not one_word:
         return f"Column {name!r} must be numbers, {came}; {_missing(found)}."
@@ -207,6 +212,11 @@ def not_numbers(name: str, shapes: Sequence[Shape], strays: Sequence[Shape], obs
         else "write 1 for it, and 0 where it is known that this did not happen"
     )
     return f"Column {name!r} must be numbers, or yes and no; it holds only {listed(two)}: {remedy}."
+
+
+def _ends(shapes: Iterable[Shape]) -> list[str]:
+    """The first and the last text of each."""
+    return sorted({text for shape in shapes for text in (shape.low, shape.high)})
 
 
 def repeated_header(name: str) -> str:

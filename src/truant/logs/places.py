@@ -13,44 +13,11 @@ from truant.files import absolute
 
 LOCAL = ("sqlite", "duckdb")  # databases that are a file
 POSTGRES = ("postgres", "postgresql")
-OTHERS = (
-    "bigquery",
-    "clickhouse",
-    "databricks",
-    "mssql",
-    "mysql",
-    "oracle",
-    "redshift",
-    "snowflake",
-    "trino",
-)
+OTHERS = "bigquery clickhouse databricks mssql mysql oracle redshift snowflake trino"
 # file systems that are not this machine's, by their usual names
 REMOTE = (
-    "abfs",
-    "abfss",
-    "adl",
-    "az",
-    "azure",
-    "dbfs",
-    "ftp",
-    "ftps",
-    "gcs",
-    "github",
-    "gs",
-    "hdfs",
-    "hf",
-    "http",
-    "https",
-    "oss",
-    "r2",
-    "s3",
-    "s3a",
-    "s3n",
-    "sftp",
-    "smb",
-    "ssh",
-    "webdav",
-    "webhdfs",
+    "abfs abfss adl az azure dbfs ftp ftps gcs github gs hdfs hf http https oss r2 s3 s3a s3n sftp smb ssh webdav "
+    "webhdfs"
 )
 
 
@@ -59,7 +26,13 @@ def is_url(text: str) -> bool:
     kind = scheme(text)
     if kind is None or os.path.exists(text):
         return False
-    return f"{kind}://" in text.lower() or kind in (*LOCAL, *POSTGRES, *OTHERS, *REMOTE, "file")
+    return f"{kind}://" in text.lower() or kind in (
+        *LOCAL,
+        *POSTGRES,
+        *OTHERS.split(),
+        *REMOTE.split(),
+        "file",
+    )
 
 
 def scheme(text: str) -> str | None:
@@ -83,14 +56,14 @@ def split_table(text: str) -> tuple[str, str]:
 
 def refuse_others(kind: str, url: str) -> None:
     """Raises where the URL is not that of a database."""
-    if kind in REMOTE:
+    if kind in REMOTE.split():
         raise InvalidValue(
             f"truant reads no files from the network ({kind}://): download the file and name its path; or, in Python, "
             "pass a connection that you opened and that may reach the network, with the name of its table."
         )
     if kind == "file":
         raise InvalidValue(f"Write the path of a file as it is, without file:, got {url!r}.")
-    if kind in OTHERS:
+    if kind in OTHERS.split():
         raise InvalidValue(
             f"truant has not been tried on {kind}; export the table as Parquet, or copy it to PostgreSQL, SQLite or "
             "DuckDB, or read it as a Spark table."

@@ -129,11 +129,8 @@ def _combinations(columns: Sequence[pa.ChunkedArray]) -> tuple[Whole, list[tuple
     return place.astype(np.int64), found
 
 
-SAID = (
-    "set-aside",
-    "alike-labels",
-    "thousands",
-)  # warnings of how the table was read, which a plan has as notes
+# warnings of how the table was read, which a plan has as notes
+SAID = ("set-aside", "alike-labels", "thousands")
 
 
 def plan_table(data: Any, question: PlanQuestion) -> Plan:

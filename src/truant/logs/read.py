@@ -1,38 +1,53 @@
-"""Reads a log into counts: one aggregate query where the data is, and what its codes mean."""
+"""Reads a log into counts: one aggregate query where the data is, and what its codes mean; whole, and by groups."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from truant.errors import UnknownName
+from truant.analysis import Labels
+from truant.errors import InvalidValue, UnknownName
+from truant.estimates.clusters import Uncut, counts_of_arms
 from truant.logs import query
 from truant.logs import statement as sql
-from truant.logs.aggregate import Aggregate, assemble, check_types, collect, sentinel_warnings, stray_texts
+from truant.logs.aggregate import (
+    Aggregate,
+    assemble,
+    check_groups,
+    check_seen,
+    check_types,
+    collect,
+    counts_of,
+    sentinel_warnings,
+    stray_texts,
+)
+from truant.logs.cut_outcome import cut_of, level_means
 from truant.logs.forms import NUMBER, Form
-from truant.logs.groups import divided
-from truant.logs.keep import Kept, condition_columns, keep, selected_on_outcome
-from truant.logs.labels import (
+from truant.logs.log import Group, Log
+from truant.logs.periods import Periods, arm_labels, find_periods, with_course
+from truant.logs.query import find_forms
+from truant.logs.question import PlanQuestion, Question
+from truant.logs.rows import (
+    Kept,
+    condition_columns,
+    keep,
     merge,
+    selected_on_outcome,
     set_aside_warnings,
     spelling_warnings,
     thin_arms,
     values_of,
     without_arms,
 )
-from truant.logs.log import Group, Log
-from truant.logs.periods import Periods, arm_labels, find_periods, with_course
-from truant.logs.query import find_forms
-from truant.logs.question import PlanQuestion, Question
 from truant.logs.source import Source, find
 from truant.logs.statement import Kind, Rows
 from truant.logs.units import Units, find_units, share_warnings, weighted_sums
-from truant.logs.values import Rules, marker_doubts, marker_notes, marker_warnings
+from truant.logs.values import Rules, count_markers, marker_doubts, marker_notes, marker_warnings
 from truant.logs.where import condition_of, parse
-from truant.tables.request import DIVIDING, Request, understand
+from truant.tables.request import DIVIDING, Request, check_arms, group_labels, understand
 
 
 def read(data: Any, question: Question | PlanQuestion | None = None, **asked: Any) -> Log:
@@ -195,10 +210,81 @@ def _with_units(request: Request, log: Log, counted: Reduced) -> Log:
 
 def _with_groups(request: Request, log: Log, counted: Reduced, untyped: bool) -> Log:
     """The log with its groups, if these were asked for, and warnings of labels that look alike."""
-    groups: tuple[Group, ...] = ()
-    if request.by is not None:
-        groups = divided(request, log, counted.aggregate, counted.units, untyped)
+    groups = () if request.by is None else _divided(request, log, counted, untyped)
     rows = dict(zip(log.arms, log.counts.pulls, strict=True))
     alike = spelling_warnings(request, rows, log.mediators, [group.label for group in groups])
     groups = tuple(group.with_warnings(alike) for group in groups)
     return replace(log, groups=groups, warnings=(*log.warnings, *alike))
+
+
+def _divided(request: Request, log: Log, counted: Reduced, untyped: bool) -> tuple[Group, ...]:
+    """The log of each value of the column, with the labels and the setting of the whole; or why it has none."""
+    cells: dict[Any, list[dict[str, Any]]] = {}
+    for cell in counted.aggregate.rows:
+        cells.setdefault(cell["group"], []).append(cell)
+    check_groups(request, len(cells))
+    labels = group_labels(cells, untyped)
+    return tuple(_group(request, log, counted, label, cells[value]) for value, label in labels.items())
+
+
+def _group(
+    request: Request, log: Log, counted: Reduced, label: str, cells: Sequence[dict[str, Any]]
+) -> Group:
+    value, pivot, units = cells[0]["group"], counted.aggregate.pivot, counted.units
+    rows = sum(cell["pulls"] for cell in cells)
+    counts = counts_of((cell for cell in cells if cell["arm"] is not None), log.setting, pivot)
+    thin = thin_arms(counts)
+    there = [arm for arm, pulls in enumerate(counts.pulls) if pulls and arm not in thin]
+    skipped, aside = rows - int(counts.pulls.sum()), set_aside_warnings(counts, log.arms, thin)
+    left = values_of(cells, thin)
+    cells = [cell for cell in cells if cell["arm"] is None or cell["place"][0] not in thin]
+    arms = tuple(log.arms[arm] for arm in there)
+    clusters = None
+    try:
+        check_arms(request, arms, rows)
+        check_seen(request, counts.observed.sum(), counts.pulls.sum())
+        if units is not None:
+            clusters = units.clusters(log, cells, pivot, value).of_arms(there)
+            clusters.check(Labels.of(arms, ()))
+    except InvalidValue as refused:
+        return Group(label, value, rows, reason=str(refused))
+    missing = count_markers(cells)
+    whole = marker_notes(log.missing_markers)
+    notes = [*(note for note in log.notes if note not in whole), *marker_notes(missing)]
+    counts = counts_of_arms(counts, there)
+    uncut, cut = log.uncut, log.cut_outcome
+    if uncut is not None and cut is not None:
+        uncut = _uncut(log, uncut, counted, cells, there)
+        cut = cut_of(cut.outcome, cut.points, arms, counts, uncut.counts)
+    sums = weighted_sums(request, cells, log.setting, pivot)
+    part = replace(
+        log,
+        weighted=None if sums is None else replace(sums, table=sums.table[there]),
+        counts=counts,
+        setting=replace(log.setting, arms=len(there)),
+        arms=arms,
+        clusters=clusters,
+        cut_outcome=cut,
+        uncut=uncut,
+        rows=rows,
+        skipped=skipped,
+        set_aside=(*log.set_aside, *left),
+        warnings=(*log.warnings, *aside),
+        missing_markers=missing,
+        notes=tuple(notes),
+    )
+    return Group(label, value, rows, part)
+
+
+def _uncut(
+    log: Log, uncut: Uncut, counted: Reduced, cells: Sequence[dict[str, Any]], arms: Sequence[int]
+) -> Uncut:
+    """The counts of a group before its outcome was cut."""
+    known = [cell for cell in cells if cell["arm"] is not None]
+    pivot, levels = counted.aggregate.pivot, log.setting.levels or ()
+    means = level_means(known, log.setting.arms, levels, pivot)
+    part = replace(uncut, counts=counts_of(known, uncut.setting, pivot), level_means=means).of_arms(arms)
+    if counted.units is None:
+        return part
+    real = replace(log, setting=uncut.setting)
+    return replace(part, clusters=counted.units.clusters(real, cells, pivot, cells[0]["group"]).of_arms(arms))

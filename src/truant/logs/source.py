@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from truant.errors import InvalidValue, TruantError, quoted
 from truant.logs.connections import connect, engine_of, find_table
-from truant.logs.engines import Engine, Table, described, duckdb_engine, spark_engine, spark_table
+from truant.logs.engines import Engine, Table, described, duckdb_engine, first_line, spark_engine, spark_table
 from truant.logs.files import find_files, open_files
 from truant.logs.places import is_url, refuse_others, scheme, split_table, without_password
 from truant.logs.statement import Rows
@@ -33,11 +33,8 @@ MEANINGS = {
     "file is not a database": "it is no SQLite file, or encrypted; a DuckDB file is written duckdb:",
 }
 
-LOST = (
-    "Py4JNetworkError",
-    "StatusCode.UNAVAILABLE",
-    "closed the connection unexpectedly",
-)  # the server has ended
+# the server has ended
+LOST = ("Py4JNetworkError", "StatusCode.UNAVAILABLE", "closed the connection unexpectedly")
 
 Explain = Callable[[Exception], "TruantError | None"]
 
@@ -114,9 +111,9 @@ def plain_errors(name: str, explain: Explain = lambda error: None) -> Iterator[N
             raise InvalidValue(
                 f"Cannot read {name}: the connection was lost, and the server may have ended; see what it says there."
             ) from error
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        said = lines[0].rstrip(".:;") if lines else type(error).__name__
-        raise InvalidValue(f"Cannot read {name}: {said}; check that it is whole and readable.") from error
+        raise InvalidValue(
+            f"Cannot read {name}: {first_line(error)}; check that it is whole and readable."
+        ) from error
 
 
 def find(

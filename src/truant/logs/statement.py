@@ -21,10 +21,8 @@ BLANKS = " \t\n\r\v\f"  # around texts they do not count
 FENCE = "fence"  # in `meta` of a SELECT: the engine must not compute its columns again for each use
 JAVA = ("spark", "mysql")  # dialects in which `$` also stands before a last line break
 MATCHES = "truant_matches"  # the function that SQLite is given
-FENCED = {
-    "sqlite": exp.Literal.number(-1),
-    "postgres": None,
-}  # dialects that would: the LIMIT that keeps them apart
+# dialects that would: the LIMIT that keeps them apart
+FENCED = {"sqlite": exp.Literal.number(-1), "postgres": None}
 
 Sql = exp.Expr
 

@@ -18,11 +18,10 @@ from truant.errors import InvalidValue
 from truant.estimates.beliefs import Caution
 from truant.estimates.clusters import ArmUnits, Clusters
 from truant.logs import statement as sql
-from truant.logs.labels import blanks_note
 from truant.logs.log import Log
 from truant.logs.source import Source
 from truant.logs.statement import Column, Kind, Rows, Sql
-from truant.logs.values import FOLLOWED_UP, Rules
+from truant.logs.values import FOLLOWED_UP, Rules, blanks_note
 from truant.logs.where import column_name
 from truant.setting import Setting
 from truant.tables.request import Request

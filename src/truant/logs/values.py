@@ -235,46 +235,10 @@ EMPTY = "empty"  # NULL, NaN of numbers, blanks
 MOST_SHOWN = 6
 # what programs and people write where something is missing, though it can be a label
 DOUBTFUL = (
-    *(
-        "#null!",
-        "#value!",
-        "#ref!",
-        "#div/0!",
-        "#name?",
-        "#num!",
-        "<na>",
-        "nat",
-        "(null)",
-        "(blank)",
-        "\\n",
-    ),
-    *(
-        ".",
-        "--",
-        "\u2013",
-        "\u2014",
-        "?",
-        "??",
-        "n.a.",
-        "n/d",
-        "n.d.",
-        "k.a.",
-        "keine angabe",
-        "nil",
-        "undefined",
-    ),
-    *(
-        "unknown",
-        "unk",
-        "not known",
-        "missing",
-        "not available",
-        "not applicable",
-        "not set",
-        "(not set)",
-        "unbekannt",
-    ),
+    r"#null! #value! #ref! #div/0! #name? #num! <na> nat (null) (blank) \n . -- – — ? ?? n.a. n/d n.d. k.a. nil "
+    "undefined unknown unk missing unbekannt"
 )
+DOUBTFUL_WORDS = ("keine angabe", "not known", "not available", "not applicable", "not set", "(not set)")
 
 
 def mark_missing(request: Request, cells: Sequence[dict[str, Any]], rules: Rules) -> None:
@@ -336,15 +300,20 @@ def marker_notes(found: Markers) -> list[str]:
     return sentences
 
 
+def blanks_note(column: str) -> str:
+    """What is said of a column whose texts had blanks around them."""
+    return f"{column!r}: blanks around texts were left out"
+
+
 def marker_doubts(request: Request, cells: Sequence[Mapping[str, Any]]) -> list[str]:
     """Labels that may mean missing, though they are none of the markers: a short sentence for each column."""
     roles = {"arm": request.arm}
     roles |= {f"mediator_{i}": part.column for i, part in enumerate(request.mediators) if not part.classes}
     roles |= {} if request.by is None else {"group": request.by}
-    sentences = []
+    sentences, doubtful = [], {*DOUBTFUL.split(), *DOUBTFUL_WORDS}
     for role, name in roles.items():
         labels = {cell[role] for cell in cells if isinstance(cell[role], str)}
-        found = sorted(label for label in labels if label.strip().lower() in DOUBTFUL)
+        found = sorted(label for label in labels if label.strip().lower() in doubtful)
         if found:
             option = shlex.quote("--missing-values=" + ",".join(found))
             sentences.append(

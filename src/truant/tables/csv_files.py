@@ -38,20 +38,8 @@ from truant.tables.engine import as_pattern, quoted
 
 CHUNK = 1 << 20  # bytes
 COMMON = (
-    *(
-        "ascii",
-        "big5",
-        "cp1250",
-        "cp1251",
-        "cp1252",
-        "cp437",
-        "euc-jp",
-        "euc-kr",
-        "gb18030",
-        "iso-8859-15",
-        "koi8-r",
-    ),
-    *("latin-1", "mac-roman", "shift-jis", "utf-16", "utf-16-be", "utf-16-le", "utf-32", "utf-8"),
+    "ascii big5 cp1250 cp1251 cp1252 cp437 euc-jp euc-kr gb18030 iso-8859-15 koi8-r latin-1 mac-roman shift-jis utf-16 "
+    "utf-16-be utf-16-le utf-32 utf-8"
 )
 
 
@@ -65,7 +53,7 @@ def check_encoding(encoding: object) -> str:
             raise LookupError(encoding)
         found.incrementaldecoder().decode(b"")
     except (LookupError, ValueError, UnicodeError, TypeError):
-        raise unknown("encoding", encoding[:60], COMMON) from None
+        raise unknown("encoding", encoding[:60], COMMON.split()) from None
     return found.name
 
 

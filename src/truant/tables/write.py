@@ -89,17 +89,8 @@ def _aligned(cells: list[str], left: bool) -> list[str]:
     return [cell.ljust(width) if left else cell.rjust(width) for cell in cells]
 
 
-FORMULA = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-    "\n",
-)  # what makes a spreadsheet compute a text, or start a new cell
-
-
+# what makes a spreadsheet compute a text, or start a new cell
+FORMULA = tuple("=+-@\t\r\n")
 _SPLITS = re.compile(r'[,;|\t\r\n"]')
 
 

@@ -18,7 +18,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import DEVNULL
 
@@ -54,8 +54,34 @@ class Server:
         options = f'-h "" -k {self.folder} {SETTINGS}'
         self._run("pg_ctl", "-w", "-t", LONGEST, "-o", options, "-l", str(self.folder / "log"), "start")
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """All its processes stand still, as on a machine that hangs: connections stay open, and nothing answers."""
+        first = int(Path(self.folder, "postmaster.pid").read_text().split()[0])
+        os.kill(first, signal.SIGSTOP)  # it starts no more
+        own = [first, *_children(first)]
+        for process in own:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in own:
+                with suppress(ProcessLookupError):  # of a connection that was closed before
+                    os.kill(process, signal.SIGCONT)
+
     def stop(self) -> None:
         self._run("pg_ctl", "-w", "-t", LONGEST, "-m", "fast", "stop")
+
+
+def _children(parent: int) -> list[int]:
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            number, _, rest = status.read_text().partition(" (")
+            if int(rest.rpartition(")")[2].split()[1]) == parent:
+                found.append(int(number))
+    return found
 
 
 def url(folder: Path | str, database: str = "postgres") -> str:

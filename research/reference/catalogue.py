@@ -115,6 +115,7 @@ DOCUMENTS: dict[str, tuple[Entry | str, ...]] = {
         Entry("Events", ("`truant events --json`",), records.Events),
         Entry("Closed windows", ("`truant close-windows --json`",), records.ClosedWindows),
         Entry("Settled experiments", ("`truant settle --json`",), records.SettledExperiments),
+        Entry("Clock", ("`truant clock accept --json`", "`truant clock back --json`"), records.ClockChange),
         Entry(
             "Follow-ups of an experiment",
             ("`truant follow-up --json`", "`Experiment.follow_up().summary()`"),

@@ -28,6 +28,7 @@ COMMANDS = {  # each schema, and all commands that print it
     "truant/events/1": [["events", "mail"]],
     "truant/closed-windows/1": [["close-windows", "mail"]],
     "truant/settled/1": [["settle"], ["settle", "mail"]],
+    "truant/clock/1": [["clock", "accept", "mail"], ["clock", "back", "mail", "2026-01-01"]],
     "truant/doctor/1": [["doctor"]],
     "truant/follow-ups/1": [["follow-up", "mail", "--n", "3"]],
     "truant/transfer/1": [

@@ -13,7 +13,7 @@ import pytest
 from tests.live.counted import assert_sound, folded, kept, rows
 from tests.live.workers import ask_and_tell, work
 from truant.errors import UnknownName
-from truant.live.times import ManualClock, shown, system_clock
+from truant.live.times import ManualClock, host_clock, shown
 
 KEYS = [f"customer-{i}" for i in range(60)]
 OUTCOMES = {key: i % 2 for i, key in enumerate(KEYS) if i % 5}  # every fifth is never told
@@ -56,7 +56,7 @@ def test_threads_that_repeat_and_reorder(create, clock):
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_processes_that_repeat_and_reorder(create, reopened, store_url, start):
-    create(clock=system_clock)
+    create(clock=None)
     context = multiprocessing.get_context(start)
     with ProcessPoolExecutor(4, mp_context=context) as pool:
         # two processes have the same plan: each key is asked for by both
@@ -64,7 +64,7 @@ def test_processes_that_repeat_and_reorder(create, reopened, store_url, start):
             pool.submit(ask_and_tell, store_url, plan_of(KEYS)[seed % 2 :: 2], seed) for seed in range(4)
         ]
         found = [one for task in tasks for one in task.result()]
-    later = ManualClock(shown(system_clock()))
+    later = ManualClock(shown(host_clock()))
     later.advance("8d")
     check(reopened(clock=later), found)
 

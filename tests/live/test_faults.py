@@ -18,7 +18,7 @@ from tests.live.counted import assert_sound, rows
 from tests.postgres import GUARDED
 from truant.errors import Conflict, Gone, InvalidValue, MissingExtra, TruantError, Unavailable, UnknownName
 from truant.live.experiment import Experiment, experiments
-from truant.live.store import sqlite
+from truant.live.store import deadline
 from truant.live.store.opening import MIGRATIONS, open_store
 
 SETTINGS = {"levels": [0, 1], "assume": "mcar", "window": "7d"}
@@ -178,7 +178,7 @@ def test_keys_are_not_in_the_file(experiment, file):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(sqlite, "PATIENCE", 0.2)
+    monkeypatch.setattr(deadline, "HOT", 0.2)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -189,7 +189,7 @@ def test_a_store_that_is_locked(file, begin, clock):
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute(begin)
         for call in (experiment.ask, lambda: experiment.tell(decision.id, outcome=1)):
-            with pytest.raises(Unavailable, match=r"kept it locked for 0\.2 seconds; try again") as error:
+            with pytest.raises(Unavailable, match=r"another process keeps it locked; try again") as error:
                 call()
             said(error)
         assert experiment.lookup("anna").id == decision.id  # readers do not wait

@@ -129,7 +129,7 @@ SECTIONS = {
         "import",
         "close-windows",
     ),
-    "Look after experiments": ("list", "events", "settle", "doctor", "backup", "restore"),
+    "Look after experiments": ("list", "events", "settle", "doctor", "clock", "backup", "restore"),
     "Simulate": ("simulate", "rehearse", "sweep"),
     "Look up names": ("worlds", "policies", "assumptions", "indices", "completion"),
 }

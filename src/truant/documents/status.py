@@ -263,7 +263,7 @@ def _says_more(status: Status) -> bool:
 
 
 def _alarms(status: Status) -> list[str]:
-    found = [one.message for one in status.analysis.warnings if one.code == "drift"]
+    found = [*status.clocks, *(one.message for one in status.analysis.warnings if one.code == "drift")]
     asked = status.share_tests.get("asked")
     if asked is not None and asked.p_value_any_time < UNLIKELY:
         found.append(asked.sentence)

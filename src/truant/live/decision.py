@@ -171,6 +171,54 @@ def told(row: Row, tell: Tell, now: int, settle_on_arrival: bool = False) -> tup
     return changes, "accepted" if changes else "repeated"
 
 
+def turned_back(row: Row, to: int, now: int, settle_on_arrival: bool) -> Row:
+    """A decision without what a clock that was ahead did to it.
+
+    Parameters
+    ----------
+    row : the decision as it is kept.
+    to : windows that were closed since, though they ended later than this, are open again.
+    now : by a clock that is right; what is noted as later happened now.
+    settle_on_arrival : an outcome is counted as soon as it is known.
+    """
+    ahead = max(row.asked - now, 0)
+    after = row._replace(asked=row.asked - ahead, deadline=row.deadline - ahead, due=row.due - ahead)
+    stamps = ("mediator_at", "outcome_at", "late_at", "listed_at", "answered_at")
+    clipped = {name: min(at, now) for name in stamps if (at := getattr(row, name)) is not None}
+    after = after._replace(**clipped)
+    if row.settled is not None and row.due > to:
+        after = _reopened(after, late_in_time=row.late_at is not None and _was_in_time(row, after, now))
+    if settle_on_arrival and after.state == PENDING and after.outcome_at is not None:
+        after = after._replace(due=min(after.due, now))
+    return after
+
+
+def _was_in_time(row: Row, after: Row, now: int) -> bool:
+    """Whether what came late by the clock that was ahead came in time by the right one."""
+    assert row.late_at is not None
+    return row.late_at < row.deadline or (row.late_at > now and now < after.deadline)
+
+
+def _reopened(row: Row, late_in_time: bool) -> Row:
+    """A decision that is pending again: what closing filled in is gone, and what came late but in time is told."""
+    values: dict[str, Any] = {"state": PENDING, "settled": None, "answer_settled": None}
+    values["reason"] = WITHDRAWN if row.reason == WITHDRAWN else None
+    if row.outcome_at is None:
+        values["outcome"] = None
+        if late_in_time and row.late_outcome is not None:
+            values |= {"outcome": row.late_outcome, "outcome_at": row.late_at, "late_outcome": None}
+        elif row.answer is not None:  # a follow-up of a window that is open
+            values |= {"outcome": row.answer, "outcome_at": row.answered_at}
+    if row.mediator_at is None:
+        values["mediator"] = None
+        if late_in_time and row.late_mediator is not None:
+            values |= {"mediator": row.late_mediator, "mediator_at": row.late_at, "late_mediator": None}
+    values |= dict.fromkeys(("listed_at", "pick_probability", "answer", "answered_at"))
+    after = row._replace(**values)
+    is_late = after.late_mediator is not None or after.late_outcome is not None
+    return after if is_late else after._replace(late_at=None)
+
+
 def check_moment(row: Row, at: int, now: int) -> None:
     """Refuse an outcome from the future, or from before the decision; clocks may differ a little."""
     if at > now + SKEW:

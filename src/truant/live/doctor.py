@@ -31,6 +31,7 @@ from truant.live.examining import (
 )
 from truant.live.settle import probabilities
 from truant.live.store import Store, Transaction, decision_statements, statements
+from truant.live.store.deadline import patient
 from truant.live.store.statements import AllocationRow
 from truant.live.times import DAY, shown
 from truant.setting import whole_number
@@ -115,6 +116,7 @@ def examine(experiment: Experiment, allocations: int | None = 20) -> Diagnosis:
     return examine_named(experiment.store, experiment.name, allocations)
 
 
+@patient
 def examine_named(store: Store, name: str, allocations: int | None = 20) -> Diagnosis:
     """The same for an experiment that may be too damaged to be opened."""
     if allocations is not None:

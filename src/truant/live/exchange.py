@@ -17,6 +17,7 @@ from truant.files import TABLES, output_path, written_whole
 from truant.live.configuration import Configuration
 from truant.live.imports import LENGTH_OF_HASH
 from truant.live.store import Store, Transaction, decision_statements, statements
+from truant.live.store.deadline import patient
 from truant.live.store.opening import open_store
 from truant.live.times import as_datetime
 
@@ -51,6 +52,7 @@ class ExportedDecision(NamedTuple):
     origin: str | None
 
 
+@patient
 def export(experiment: Experiment, path: str | os.PathLike[str], every: bool = False) -> Path:
     """Write the settled decisions, or all of them, as .csv or .parquet."""
     from truant.tables.write import write_csv_rows, write_parquet
@@ -72,6 +74,7 @@ def export(experiment: Experiment, path: str | os.PathLike[str], every: bool = F
     return target
 
 
+@patient
 def exported(experiment: Experiment, every: bool = False) -> pa.Table:
     """The same as an Arrow table.
 
@@ -138,6 +141,7 @@ ENDINGS = (".db", ".sqlite", ".backup")
 COPIED = 5000
 
 
+@patient
 def backup(store: Where, path: str | os.PathLike[str]) -> Path:
     """Write everything that a store holds at one moment into a new file; asks and tells go on meanwhile."""
     target = output_path(path, ENDINGS)
@@ -152,6 +156,7 @@ def backup(store: Where, path: str | os.PathLike[str]) -> Path:
     return target
 
 
+@patient
 def restore(path: str | os.PathLike[str], store: Where = None) -> int:
     """Bring a backup into a store without experiments; gives the number of experiments."""
     if not Path(path).is_file():

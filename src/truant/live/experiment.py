@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from truant.errors import Conflict, InvalidValue, label, named, quoted, unknown
-from truant.live.ask_tell import State
+from truant.errors import Conflict, InvalidValue, Unavailable, label, named, quoted, unknown
+from truant.live.clock import ExperimentClock
 from truant.live.configuration import Configuration, Note, name_of
 from truant.live.decisions import Decisions
 from truant.live.question import (
@@ -22,10 +22,10 @@ from truant.live.question import (
     with_arm,
     without_arm,
 )
-from truant.live.store import Store, Transaction, statements
-from truant.live.store.opening import closed_on_error, open_store
+from truant.live.store import Store, Transaction, deadline, statements
+from truant.live.store.opening import closed_on_error, open_store, store_at
 from truant.live.store.statements import ENDED, PAUSED, RUNNING
-from truant.live.times import Clock, as_datetime, in_words, moment, system_clock
+from truant.live.times import Clock, as_datetime, in_words, moment
 from truant.questions import keywords, options
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Experiment(Decisions):
         store: Where = None,
         actor: str | None = None,
         why: str | None = None,
-        clock: Clock = system_clock,
+        clock: Clock | None = None,
         seed: int | None = None,
         **settings: Unpack[ExperimentSettings],
     ) -> Self:
@@ -70,7 +70,9 @@ class Experiment(Decisions):
         store : sqlite:///mails.db, postgresql://user@host/database, or the path of an SQLite file; the environment
             variable TRUANT_STORE, or truant.db in this folder, unless given.
         actor, why : who creates it and why, for its list of events.
-        clock : a function that gives the time in microseconds since 1970; for tests and rehearsals.
+        clock : a truant.ManualClock, for trials; or a function that gives the time in microseconds since 1970, at
+            most a day from the clock of this machine. Unless given, the time is that of the store: of the PostgreSQL
+            server, or of the machine that has the SQLite file.
         seed : makes draws reproducible, for tests and rehearsals; by default they come from the operating system.
 
         Other Parameters
@@ -96,26 +98,27 @@ class Experiment(Decisions):
                 raise unknown("setting of an experiment:", setting, known)
         configuration = ExperimentQuestion(arms=arms, **settings).configuration()
         compile_policy(configuration)
-        place, now = open_store(store), clock()
-        row = first_allocation(configuration, now)
+        place, own = open_store(store), ExperimentClock(clock)
 
-        def operation(transaction: Transaction) -> State:
+        def operation(transaction: Transaction) -> None:
             if statements.head_named(transaction, name) is not None:
                 raise Conflict(f"There is an experiment {named(name)} already.").advising(
                     f"Open it with truant.Experiment.open({name!r}, store=...), or choose another name."
                 )
+            now = own.now(transaction, 0)
+            row = first_allocation(configuration, now)
             number = statements.insert_experiment(transaction, name, now)
             statements.insert_revision(transaction, number, 1, now, configuration.as_json(), note)
             statements.insert_event(
                 transaction, number, "created", now, note=note, body=configuration.summary()
             )
             statements.insert_allocation(transaction, number, row)
-            return State.read(transaction, number)
 
+        experiment = cls(place, name, own, _generator(seed))
         with closed_on_error(place, given=store):
-            state = place.write(operation)
-            secret = place.read(statements.store_secret)
-        return cls(place, state, secret, clock, _generator(seed))
+            place.write(operation)
+            experiment.reach()
+        return experiment
 
     @classmethod
     def open(
@@ -123,31 +126,38 @@ class Experiment(Decisions):
         name: str,
         *,
         store: Where = None,
-        clock: Clock = system_clock,
+        clock: Clock | None = None,
         seed: int | None = None,
         settles: bool = True,
+        fallback: str | None = None,
+        timeout: float | None = None,
     ) -> Self:
         """Open the experiment of that name.
+
+        With a fallback it opens even if the store does not answer: `ask` then gives the fallback, and the experiment
+        itself as soon as the store answers.
 
         Parameters
         ----------
         name, store, clock, seed : as for `create`.
         settles : whether `ask` and `tell` close windows that are over, at most once in a while; if not, another process
             must (or `close_windows`), and asking stays free of what takes time.
+        fallback : the arm to use if the store does not answer, now or later; that of the experiment unless given.
+        timeout : seconds after which the store does not answer; 10 unless given.
         """
-        place = open_store(store, create=False)
-
         _check_name(name)
-
-        def query(transaction: Transaction) -> tuple[State, bytes]:
-            head = statements.head_named(transaction, name)
-            if head is None:
-                raise unknown("experiment", name, [one.name for one in statements.heads(transaction)])
-            return State.read(transaction, head.id), statements.store_secret(transaction)
-
-        with closed_on_error(place, given=store):
-            state, secret = place.read(query)
-        return cls(place, state, secret, clock, _generator(seed), settles)
+        place = store_at(store, create=False)
+        experiment = cls(place, name, ExperimentClock(clock), _generator(seed), settles, fallback)
+        with (
+            closed_on_error(place, given=store),
+            deadline.within(deadline.seconds_of(timeout, deadline.USUAL)),
+        ):
+            try:
+                experiment.reach()
+            except Unavailable:
+                if fallback is None:
+                    raise
+        return experiment
 
     @property
     def learning_starts(self) -> datetime:
@@ -204,7 +214,7 @@ class Experiment(Decisions):
         ----------
         now : windows that were over by then; the present unless given, and not later than it.
         """
-        limit = self._clock()
+        limit = self.now()
         if now is not None:
             asked = moment("now", now)
             if asked > limit:
@@ -247,7 +257,7 @@ class Experiment(Decisions):
     def _set_status(self, status: str, kind: str, note: Note) -> None:
         from truant.live.settle import set_status
 
-        set_status(self._store, self.number, status, kind, self._clock(), note)
+        set_status(self._store, self.number, status, kind, self.now(), note)
         self.refresh()
 
     def add_arm(self, arm: str, *, actor: str | None = None, why: str | None = None) -> None:
@@ -285,8 +295,39 @@ class Experiment(Decisions):
     ) -> None:
         from truant.live.settle import revise
 
-        revise(self._store, self.number, kind, change, self._clock(), note, expected)
+        revise(self._store, self.number, kind, change, self.now(), note, expected)
         self.refresh()
+
+    def reopen(self) -> None:
+        """Use the store that is there now, after its file was deleted, replaced or restored while it was open."""
+        self._store.reopen()
+        self._forget_store()
+        self.reach()
+
+    # Its clock
+
+    def accept_clock(self, *, actor: str | None = None, why: str | None = None) -> datetime:
+        """Say that the clock of the store is right now, after it was set while processes ran; returns the time."""
+        from truant.live.clock_repair import accept
+
+        return as_datetime(accept(self, Note.of(actor, why)))
+
+    def turn_clock_back(self, to: datetime | str, *, actor: str | None = None, why: str | None = None) -> int:
+        """Undo what a clock that was ahead did: open windows again that were closed since; returns their number.
+
+        Counts and shares are computed again from the decisions. What was told too late by the wrong clock, and in time
+        by the right one, counts.
+
+        Parameters
+        ----------
+        to : when the clock went wrong; windows that had ended by then stay closed.
+        actor, why : who does it and why, for the list of events.
+        """
+        from truant.live.clock_repair import turn_back
+
+        reopened = turn_back(self, to, Note.of(actor, why))
+        self.close_windows()
+        return reopened
 
     # Files
 
@@ -332,6 +373,8 @@ class Experiment(Decisions):
         return examine(self, allocations)
 
     def __repr__(self) -> str:
+        if self._known is None:
+            return f"<Experiment {named(self.name)}: its store was not reached yet>"
         head, configuration = self._state.head, self._state.configuration
         shown = [label(arm, MOST_LETTERS) for arm in configuration.arms[:MOST_ARMS]]
         more = len(configuration.arms) - len(shown)

@@ -114,7 +114,7 @@ def _picked(
     )
     labels = Labels.of(configuration.arms, configuration.mediator_levels or ("all",))
     picks = pick_follow_ups(counts, configuration.setting(), labels, available, left)
-    now = max(experiment.now(), head.clock)
+    now = max(experiment.now_in(transaction), head.clock)
     rows = _chosen(experiment, transaction, head.id, picks, configuration, now)
     if rows:
         body = {"decisions": len(rows), "available": int(available.sum())}

@@ -26,6 +26,7 @@ from truant.live.ask_tell import HALF_TAG
 from truant.live.configuration import Configuration, Note, name_of, plain_number
 from truant.live.decision import SKEW, TAG_BITS, decoded
 from truant.live.store import Transaction, decision_statements, statements
+from truant.live.store.deadline import patient
 from truant.live.times import moment
 from truant.tables.write import FORMULA, names_and_rows
 
@@ -185,6 +186,7 @@ class Identity:
         return own
 
 
+@patient
 def import_rows(
     experiment: Experiment,
     data: str | os.PathLike[str],
@@ -274,7 +276,7 @@ def _import_piece(
     new = [row for row in rows if row["origin"] not in kept]
     if new:
         decision_statements.insert_imported(transaction, head.id, new)
-        at = max(experiment.now(), head.clock)
+        at = max(experiment.now_in(transaction), head.clock)
         statements.insert_event(
             transaction, head.id, "imported", at, note=note, body={"file": file, "rows": len(new)}
         )

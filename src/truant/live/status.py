@@ -106,6 +106,8 @@ class Status(Shown):
     last_arrivals: float | None
     allocations: tuple[AllocationPoint, ...]  # the shares of the arms over time; at most about 200 of them
     stopping: Stopping | None  # whether the stop rule is met; None if there is no rule
+    # a sentence for each two clocks (of experiment, store and machine) that differ by more than five minutes
+    clocks: tuple[str, ...]
     # the analysis of the settled decisions, without the fields about a file
     analysis: Annotated[Analysis, "analysis-2.json"]
 

@@ -14,6 +14,7 @@ from truant.analysis import Analysis, AnalysisOptions, CountedRows, Labels
 from truant.errors import NotIdentified
 from truant.evidence.live_tests import LateTest, late_tests, share_test
 from truant.live import counting
+from truant.live.clock_repair import compare_clocks
 from truant.live.configuration import AT_CLOSE, Configuration
 from truant.live.course import (
     AllocationPoint,
@@ -202,6 +203,7 @@ def _status(
         arrivals=arrivals,
         last_arrivals=sum(arrivals[-LAST_PART:]) / arrived if arrived >= ENOUGH_ARRIVED else None,
         allocations=tuple(read.points),
+        clocks=tuple(compare_clocks(experiment)),
         stopping=_stopping(configuration, sequences),
         analysis=analysis,
     )

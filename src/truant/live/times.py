@@ -17,9 +17,17 @@ EARLIEST, LATEST = 0, 4_102_444_800 * SECOND  # 1970 and 2100: what is outside i
 Clock = Callable[[], int]
 
 
-def system_clock() -> int:
-    """The time of this machine, in microseconds."""
+def host_clock() -> int:
+    """The time of this machine, in microseconds: the only place where its clock is read."""
     return time.time_ns() // 1000
+
+
+_STEADY = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))  # which count sleep, too
+
+
+def passed() -> int:
+    """Microseconds on a clock that nobody sets; only differences mean something."""
+    return (time.monotonic_ns() if _STEADY is None else time.clock_gettime_ns(_STEADY)) // 1000
 
 
 class ManualClock:

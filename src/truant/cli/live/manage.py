@@ -34,6 +34,7 @@ from truant.cli.question_options import question_options
 from truant.envelope import plain
 from truant.errors import Conflict, named
 from truant.live.question import CHANGEABLE, ExperimentQuestion
+from truant.live.times import moment, shown
 
 
 @live_command(
@@ -182,6 +183,51 @@ def retire(name: str, arm: str, actor: str | None, why: str | None, store: str |
     with opened(name, store) as experiment:
         experiment.retire_arm(arm, actor=actor, why=why)
         answer(as_json, experiment_state(experiment), f"Arm {named(arm)} is retired.")
+
+
+@cli.group("clock", cls=SectionedGroup, no_args_is_help=False)
+def clock() -> None:
+    """Accept a clock that was set while processes ran, or undo what a wrong one did."""
+
+
+clock_options = options(actor_option, why_option, store_option, json_option)
+
+
+@clock.command("accept")
+@click.argument("name")
+@clock_options
+def accept(name: str, actor: str | None, why: str | None, store: str | None, as_json: bool) -> None:
+    """Say that the clock is right now.
+
+    A process refuses to ask and tell if the clock of the store moves by more than an hour beyond the time that has
+    passed since the process opened the experiment. After this command all processes go on by the clock as it is.
+    """
+    from truant.cli.live.records import ClockChange
+
+    with opened(name, store) as experiment:
+        now = shown(moment("time", experiment.accept_clock(actor=actor, why=why)))
+    answer(as_json, ClockChange(name, now, 0), f"The clock is accepted: {now}.")
+
+
+@clock.command("back")
+@click.argument("name")
+@click.argument("time")
+@clock_options
+def back(name: str, time: str, actor: str | None, why: str | None, store: str | None, as_json: bool) -> None:
+    """Undo what a clock that was ahead did since TIME.
+
+    Windows that were closed since TIME, and had not ended by then, are open again; counts and shares are computed again
+    from the decisions. Correct the clock first. TIME is when it went wrong, such as '2026-03-02 09:00' (UTC).
+    """
+    from truant.cli.live.records import ClockChange
+
+    with opened(name, store) as experiment:
+        reopened = experiment.turn_clock_back(time, actor=actor, why=why)
+    limit = shown(moment("TIME", time))
+    windows = "1 window was" if reopened == 1 else f"{reopened:,} windows were"
+    answer(
+        as_json, ClockChange(name, limit, reopened), f"The clock is back at {limit}; {windows} opened again."
+    )
 
 
 @live_command("close-windows")

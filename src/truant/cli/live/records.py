@@ -133,6 +133,16 @@ class SettledExperiments:
 
 
 @dataclass(frozen=True)
+class ClockChange:
+    """What was done about the clock of an experiment."""
+
+    schema: ClassVar = "truant/clock/1"
+    experiment: str  # name of the experiment
+    time: Time  # the time that was accepted, or that the clock was turned back to
+    reopened: int  # windows that were opened again; 0 for `accept`
+
+
+@dataclass(frozen=True)
 class Transfer:
     """What was written or read."""
 

@@ -206,6 +206,23 @@ def update_decision(transaction: Transaction, number: int, changes: Mapping[str,
     transaction.run(f"UPDATE decisions SET {names} WHERE number = ?", [*changes.values(), number])
 
 
+def rows_in_chunks(transaction: Transaction, experiment: int, size: int) -> Iterator[list[Row]]:
+    """All decisions in the order of their number, so many at a time; they may be changed meanwhile."""
+    statement = f"SELECT {COLUMNS} FROM decisions WHERE experiment = ? AND number > ? ORDER BY number LIMIT ?"
+    last = 0
+    while rows := [Row(*row) for row in transaction.rows(statement, [experiment, last, size])]:
+        last = rows[-1].number
+        yield rows
+
+
+def replace_rows(transaction: Transaction, rows: Sequence[Row]) -> None:
+    """Write decisions as they are given, by their number."""
+    names = ", ".join(f"{name} = ?" for name in Row._fields[1:])
+    transaction.many(
+        f"UPDATE decisions SET {names} WHERE number = ?", [[*row[1:], row.number] for row in rows]
+    )
+
+
 def close_windows(
     store: Store,
     transaction: Transaction,

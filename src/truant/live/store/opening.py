@@ -205,6 +205,15 @@ USUAL = "sqlite:///truant.db"
 
 
 def open_store(url: str | os.PathLike[str] | Store | None = None, create: bool = True) -> Store:
+    """The store, its tables brought up to date; as for `store_at`."""
+    store = store_at(url, create)
+    if store is not url:
+        with closed_on_error(store):
+            migrate(store)
+    return store
+
+
+def store_at(url: str | os.PathLike[str] | Store | None = None, create: bool = True) -> Store:
     """The store at a URL or in an SQLite file; of the environment variable TRUANT_STORE, or truant.db, unless given.
 
     Parameters
@@ -230,8 +239,6 @@ def open_store(url: str | os.PathLike[str] | Store | None = None, create: bool =
         text = f"sqlite:///{text}"
     kind = text.partition("://")[0]
     store: Store = registry.find("store", kind).build(text, create=create)
-    with closed_on_error(store):
-        migrate(store)
     return store
 
 

@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from time import monotonic
 from typing import Any
 
 from truant.errors import InvalidValue, Unavailable, require
+from truant.live.store.deadline import LONG, limits
 from truant.live.store.store import Parameters, Retry, Store, Transaction
+from truant.live.times import SECOND, passed
 
 SCHEMA = "truant"  # tables are in a schema of their own, beside whatever else is in the database
 MIGRATION_LOCK = 7_278_126_116  # "truant" typed on a telephone: any number that nobody else uses
 PATIENCE = 10  # seconds for a connection, or for a lock
+NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"  # of the server, in microseconds
+CONNECTING = {  # options of libpq, unless the URL has them: a machine that is gone is noticed
+    "connect_timeout": PATIENCE,
+    "keepalives_idle": 30,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 1000 * PATIENCE,
+}
+# of a session: a client that stops in a transaction does not keep its locks, and no statement runs for ever
+SESSION = (
+    f"SET search_path TO {SCHEMA}; SET lock_timeout TO '{PATIENCE}s'; SET statement_timeout TO '{LONG}s'; "
+)
+SESSION += "SET idle_in_transaction_session_timeout TO '60s'"
+READ_AGAIN = SECOND  # after which the clock of the server is read again
+BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _INHERITED: list[object] = []  # connections of a parent process: neither used nor closed here
 
 
@@ -23,11 +41,60 @@ def _native(statement: str) -> str:
     return statement.replace("%", "%%").replace("?", "%s")
 
 
-class PostgresTransaction(Transaction):
-    """A transaction on one connection."""
+NO_ANSWER = "it does not answer; repeat the call later (the same key or the same outcome twice does no harm)"
 
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
+
+def _in_time(steps: Generator[Any, Any, Any], give_up: Callable[[], Exception]) -> Generator[Any, Any, Any]:
+    """The steps of the driver, which is asked ten times a second whether it still wants to wait."""
+    end = monotonic() + limits().left
+    try:
+        wanted = next(steps)
+        while True:
+            ready = yield wanted
+            if not ready and monotonic() >= end:
+                raise give_up()
+            wanted = steps.send(ready)
+    except StopIteration as done:
+        return done.value
+
+
+@functools.cache
+def _connection_class() -> Any:
+    """A connection whose calls end when `limits` say so: a server that is stopped would let them wait for ever."""
+    import psycopg
+
+    class Connection(psycopg.Connection[Any]):
+        def wait(self, gen: Any, *arguments: Any, **options: Any) -> Any:
+            return super().wait(_in_time(gen, self._give_up), *arguments, **options)
+
+        def _give_up(self) -> Exception:
+            self.pgconn.finish()
+            return psycopg.OperationalError(NO_ANSWER)
+
+        @classmethod
+        def _connect_gen(cls, *arguments: Any, **options: Any) -> Any:
+            # the driver's own limit for connecting is at least 2 seconds; without this method that one holds
+            steps = super()._connect_gen(*arguments, **options)
+            return _in_time(steps, lambda: psycopg.OperationalError(NO_ANSWER))
+
+    return Connection
+
+
+class PostgresTransaction(Transaction):
+    """A transaction on one connection; `clock` is what the server's said, and what has passed since then."""
+
+    def __init__(self, connection: Any, clock: list[int]) -> None:
+        self._connection, self._clock = connection, clock
+
+    def now(self) -> int:
+        """The time by the clock of the server, which is read once in a second."""
+        said, at = self._clock
+        since = passed() - at
+        if not 0 <= since <= READ_AGAIN:
+            said = int(self._connection.execute(NOW).fetchone()[0])
+            self._clock[:] = said, passed()
+            return said
+        return said + since
 
     def rows(self, statement: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
         """All rows that a statement gives."""
@@ -73,6 +140,7 @@ class PostgresStore(Store):
                 "The URL of the store cannot be read; it is written postgresql://user:password@host/database, with "
                 "signs such as @, / and % in a password as %40, %2F and %25."
             )
+        self._usual = {name: value for name, value in CONNECTING.items() if name not in options}
         self._secrets = [str(options[name]) for name in ("password", "sslpassword") if options.get(name)]
         super().__init__(url, create)
 
@@ -81,6 +149,7 @@ class PostgresStore(Store):
         _INHERITED.append((getattr(self, "_writer", None), getattr(self, "_readers", None)))
         self._writer: Any = None
         self._readers: list[Any] = []
+        self._clock = [0, passed() - 2 * READ_AGAIN]  # not read yet
         self._writing = threading.Lock()
         super().forget_connections()
 
@@ -88,10 +157,10 @@ class PostgresStore(Store):
     def transaction(self) -> Iterator[Transaction]:
         """A transaction that may write; rows that it changes are locked until its end."""
         with self._writing:
-            self._writer = connection = self._begun(self._writer, "BEGIN")
+            self._writer = self._begin(self._writer, "BEGIN")
             try:
-                with self._ended(connection):
-                    yield PostgresTransaction(connection)
+                with self._ended(self._writer):
+                    yield PostgresTransaction(self._writer, self._clock)
             except self._driver.errors.DeadlockDetected as error:
                 raise Retry from error
 
@@ -99,22 +168,24 @@ class PostgresStore(Store):
     def reading(self) -> Iterator[Transaction]:
         """A transaction that only reads and sees one state of the database."""
         idle = self._readers.pop() if self._readers else None
-        connection = self._begun(idle, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        connection = self._begin(idle, BEGIN_READING)
         try:
             with self._ended(connection):
-                yield PostgresTransaction(connection)
+                yield PostgresTransaction(connection, self._clock)
         finally:
             if not connection.closed:
                 self._readers.append(connection)
 
-    def _begun(self, connection: Any, statement: str) -> Any:
+    def _begin(self, connection: Any, statement: str) -> Any:
         """A connection in a transaction; one that was cut while nobody used it is opened again."""
         if connection is not None and not connection.closed:
             try:
                 connection.execute(statement)
                 return connection
-            except self._driver.OperationalError:
+            except self._driver.OperationalError as error:
                 connection.close()
+                if str(error) == NO_ANSWER:
+                    raise
         connection = self._connect()
         connection.execute(statement)
         return connection
@@ -172,13 +243,12 @@ class PostgresStore(Store):
         self._readers, self._writer = [], None
 
     def _connect(self) -> Any:
-        connection = self._driver.connect(self.url, autocommit=True, connect_timeout=PATIENCE)
+        connection = _connection_class().connect(self.url, autocommit=True, **self._usual)
         try:
             if not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [SCHEMA]).fetchall():
                 with suppress(self._driver.errors.UniqueViolation):  # another process was first
                     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-            connection.execute(f"SET search_path TO {SCHEMA}")
-            connection.execute(f"SET lock_timeout TO '{PATIENCE}s'")
+            connection.execute(SESSION)
         except BaseException:
             connection.close()
             raise

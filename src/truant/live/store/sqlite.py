@@ -7,6 +7,7 @@ those of connections that it opens itself, and what it writes can be lost. So co
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 import threading
 import time
@@ -17,7 +18,9 @@ from typing import Any, Self
 from urllib.parse import parse_qs
 
 from truant.errors import InvalidValue, Unavailable, named, unknown
+from truant.live.store.deadline import limits
 from truant.live.store.opening import check_own
+from truant.live.store.sqlite_file import StoreFile
 from truant.live.store.store import Parameters, Store, Transaction
 
 
@@ -72,7 +75,7 @@ class ForkGate:
             self._reset()
 
 
-DURABILITY = {"full": "FULL", "process": "NORMAL"}  # survives a power cut, or the end of the process only
+DURABILITY = ("full", "process")  # survives a power cut, or the end of the process only
 LONGEST_LOG = 64 << 20  # bytes of the log beside the file, to which it is cut once it has been written back
 PATIENCE = 10.0  # seconds to wait for another process that writes
 _INHERITED: list[object] = []  # connections of a parent process: neither used nor closed here
@@ -103,6 +106,32 @@ class SQLiteTransaction(Transaction):
         yield from self._connection.execute(statement, parameters)
 
 
+LONGEST_PAUSE = (
+    0.002  # seconds between two tries: short and random, so that all processes have the same chance
+)
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def _begin_writing(cursor: sqlite3.Cursor) -> None:
+    """Lock the file; waits for other processes, as long as the call may.
+
+    SQLite's own waiting sleeps longer and longer, so that who waits already is passed by those who come later.
+    """
+    end = None
+    while True:
+        try:
+            cursor.execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.OperationalError as error:
+            end = end or time.monotonic() + limits().left
+            if not _is_busy(error) or time.monotonic() >= end:
+                raise
+        time.sleep(LONGEST_PAUSE * random.random())
+
+
 class _Writing(SQLiteTransaction):
     """Begins a transaction that writes and ends it: a class, since a generator would cost half as much as SQLite."""
 
@@ -114,23 +143,30 @@ class _Writing(SQLiteTransaction):
         self._store.memory_lock.acquire()
         try:
             super().__init__(self._store.writer())
-            self._cursor.execute("BEGIN IMMEDIATE")
-        except BaseException:
+            _begin_writing(self._cursor)
+            self._store.file.know_log()
+        except BaseException as error:
+            self._store.discard_writer_after(error)
             self._leave()
             raise
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        kept = False
+        file = self._store.file
         try:
             if kind is None:
+                file.check()
                 self._cursor.execute("COMMIT")
-                kept = True
+                file.check()  # what went into a file that is gone by now is not acknowledged
+                file.wait_for_disk()
+        except BaseException as failure:
+            error = failure
+            raise
         finally:
-            if not kept:
-                with suppress(sqlite3.Error):
-                    if self._connection.in_transaction:
-                        self._connection.execute("ROLLBACK")
+            with suppress(sqlite3.Error):
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+            self._store.discard_writer_after(error)
             self._leave()
 
     def _leave(self) -> None:
@@ -144,7 +180,8 @@ class SQLiteStore(Store):
     identity, real, for_update = "INTEGER PRIMARY KEY", "REAL", ""
 
     def __init__(self, url: str, create: bool = True) -> None:
-        self._path, self._synchronous = _parsed(url)
+        self._path, durable = _parsed(url)
+        self.file = StoreFile(self._path, durable)
         self._open_at_fork = self._refused = False
         self.is_shared = self._path is not None
         if self._path is not None and not self._path.exists():
@@ -200,14 +237,22 @@ class SQLiteStore(Store):
         _GATE.enter()
         try:
             connection = self._readers.pop() if self._readers else self._connect()
+            failure: BaseException | None = None
             try:
+                self.file.check()
                 connection.execute("BEGIN")
                 yield SQLiteTransaction(connection)
+            except BaseException as error:
+                failure = error
+                raise
             finally:
                 with suppress(sqlite3.Error):
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
-                self._readers.append(connection)
+                if _spoils(failure):
+                    connection.close()
+                else:
+                    self._readers.append(connection)
         finally:
             _GATE.leave()
 
@@ -215,7 +260,19 @@ class SQLiteStore(Store):
         """The connection that writes."""
         if self._writer is None:
             self._writer = self._connect()
+            self._writer.execute("PRAGMA busy_timeout=0")  # `_begin_writing` waits
         return self._writer
+
+    def discard_writer_after(self, error: object) -> None:
+        """Open the file anew after an error that its connection would go on to give, as when it was read-only."""
+        if _spoils(error):
+            with suppress(sqlite3.Error):
+                self.close()
+
+    def reopen(self) -> None:
+        """Use the file that is there now, after another one was put in its place."""
+        super().reopen()
+        self.file.forget()
 
     def sentence_of(self, error: Exception) -> Exception | None:
         """What an error of SQLite means."""
@@ -224,7 +281,7 @@ class SQLiteStore(Store):
         where = "the store in memory" if self._path is None else f"the store {named(self._path)}"
         code = getattr(error, "sqlite_errorname", "") or ""
         causes = {
-            "SQLITE_BUSY": f"another process has kept it locked for {PATIENCE:g} seconds; try again",
+            "SQLITE_BUSY": "another process keeps it locked; try again",
             "SQLITE_LOCKED": "another connection has locked it; try again",
             "SQLITE_FULL": "the disk is full",
             "SQLITE_READONLY": "it is read-only for this user",
@@ -271,25 +328,27 @@ class SQLiteStore(Store):
         for connection in [*self._readers, *([self._writer] if self._writer else [])]:
             connection.close()
         self._readers, self._writer = [], None
+        self.file.close()
 
     def _connect(self) -> sqlite3.Connection:
         if self._refused:
             in_use = "A store that was in use when the process was forked"
             what = "A store in memory" if self._path is None else in_use
             raise InvalidValue(f"{what} belongs to the parent process; use a file, and fork between calls.")
+        self.file.check()
+        self.file.make_parts_writable()
         connection = sqlite3.connect(
-            ":memory:" if self._path is None else self._path,
-            timeout=PATIENCE,
-            isolation_level=None,
-            check_same_thread=False,
+            self.file.address, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True
         )
         try:
             if self._path is not None:
                 # before the next line, which would change a file of somebody else
                 check_own(self.tables(SQLiteTransaction(connection)))
                 _use_log(connection)
-                connection.execute(f"PRAGMA synchronous={self._synchronous}")
+                # the log is written to the disk by `StoreFile`, after the lock was given back
+                connection.execute("PRAGMA synchronous=NORMAL")
                 connection.execute(f"PRAGMA journal_size_limit={LONGEST_LOG}")
+                self.file.know()
         except BaseException:
             connection.close()
             raise
@@ -307,13 +366,21 @@ def _use_log(connection: sqlite3.Connection) -> None:
             connection.execute("PRAGMA journal_mode=WAL")
             return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+            if not _is_busy(error) or time.monotonic() > give_up:
                 raise
         time.sleep(0.01)
 
 
-def _parsed(url: str) -> tuple[Path | None, str]:
-    """The file (None: in memory), and how SQLite waits for the disk."""
+def _spoils(error: object) -> bool:
+    """Whether a connection goes on to give this error, though the file may be sound again."""
+    name = getattr(error, "sqlite_errorname", "") if isinstance(error, sqlite3.Error) else ""
+    return name.startswith(
+        ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_CORRUPT", "SQLITE_NOTADB")
+    )
+
+
+def _parsed(url: str) -> tuple[Path | None, bool]:
+    """The file (None: in memory), and whether a call waits for the disk."""
     address, _, options = url.partition("?")
     settings = {name: values[-1] for name, values in parse_qs(options, keep_blank_values=True).items()}
     durability = settings.pop("durability", "full")
@@ -323,14 +390,14 @@ def _parsed(url: str) -> tuple[Path | None, str]:
         raise unknown("option of an SQLite store:", name, ["durability"])
     _, _, place = address.partition("://")
     if place in ("", "/", "/:memory:"):
-        return None, DURABILITY[durability]
+        return None, False
     if not place.startswith("/"):
         raise InvalidValue(
             f"An SQLite store is written sqlite:///file.db, or sqlite:////folder/file.db, got {url!r}."
         )
     if place.endswith("/"):
         raise InvalidValue(f"An SQLite store is a file, and {url!r} names a folder; add the name of a file.")
-    return Path(place[1:]), DURABILITY[durability]
+    return Path(place[1:]), durability == "full"
 
 
 def _make_private(path: Path) -> None:

@@ -167,6 +167,12 @@ def events(
     return _events(transaction, which, [experiment, after, limit])
 
 
+def last_event(transaction: Transaction, experiment: int) -> int:
+    """The number of the latest event."""
+    found = transaction.rows("SELECT max(number) FROM events WHERE experiment = ?", [experiment])
+    return int(found[0][0] or 0)
+
+
 def remove_values(transaction: Transaction, decision: int) -> None:
     """Remove what the events of a decision say of its outcome; the versions of the counts that they made stay."""
     statement = "SELECT number, body FROM events WHERE decision = ? AND kind = 'corrected'"

@@ -17,12 +17,16 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from time import monotonic
 from typing import Any, ClassVar, TypeVar
 
 from truant.errors import TruantError, Unavailable
+from truant.live.store import deadline
+from truant.live.times import host_clock
 
 Result = TypeVar("Result")
 MOST = 1000  # operations of one transaction
+TOO_LONG = "The store did not answer in time. Nothing was changed; try again."
 ATTEMPTS = 5  # of an operation that the database gave up for another one
 
 
@@ -33,10 +37,12 @@ class Retry(Exception):
 class _Waiting:
     """An operation, and what became of it."""
 
-    __slots__ = ("done", "error", "leads", "operation", "result", "woken")
+    __slots__ = ("done", "error", "give_up", "leads", "limits", "operation", "result", "woken")
 
     def __init__(self, operation: Callable[[Any], Any]) -> None:
         self.operation = operation
+        self.limits = deadline.limits()
+        self.give_up = monotonic() + self.limits.left  # if nobody has answered by then
         self.result: Any = None
         self.error: BaseException | None = None
         self.done = self.leads = False
@@ -87,7 +93,9 @@ class GroupCommit:
 
     def _wait(self, own: _Waiting) -> None:
         try:
-            own.woken.wait()
+            if not own.woken.wait(max(own.give_up - monotonic(), 0)) and self._taken_back(own):
+                raise Unavailable(TOO_LONG)
+            own.woken.wait()  # whoever leads has a deadline, too
         except BaseException:  # interrupted: neither the operation nor the lead may be left behind
             with self._mutex:
                 if not own.done and own in self._queue:
@@ -95,6 +103,14 @@ class GroupCommit:
                 if own.leads:
                     self._hand_over()
             raise
+
+    def _taken_back(self, own: _Waiting) -> bool:
+        """Whether an operation that waited too long was not begun yet; then it never is."""
+        with self._mutex:
+            if own.leads or own not in self._queue:
+                return False
+            self._queue.remove(own)
+            return True
 
     def _lead(self) -> None:
         with self._mutex:
@@ -132,13 +148,17 @@ class GroupCommit:
                 return
         for one in batch:
             try:
-                one.result = self._alone(one.operation)
+                if one.give_up <= monotonic() and len(batch) > 1:  # all of it went by while others were tried
+                    raise Unavailable(TOO_LONG)
+                with deadline.under(one.limits):
+                    one.result = self._alone(one.operation)
             except Exception as error:
                 one.error = error
             one.done = True
 
     def _together(self, batch: Sequence[_Waiting]) -> None:
-        with self._transaction() as transaction:
+        limits = deadline.of_all([one.limits for one in batch])
+        with deadline.under(limits), self._transaction() as transaction:
             for one in batch:
                 one.error = None
                 try:
@@ -170,6 +190,10 @@ Parameters = Sequence[Any]
 
 class Transaction(ABC):
     """Statements that are kept together or not at all."""
+
+    def now(self) -> int:
+        """The time by the clock of the store, in microseconds; of this machine if the database has none."""
+        return host_clock()
 
     @abstractmethod
     def rows(self, statement: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
@@ -282,6 +306,10 @@ class Store(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close the connections; the store opens new ones if it is used again."""
+
+    def reopen(self) -> None:
+        """Use the database that is there now, if another one was put in its place."""
+        self.close()
 
     def read(self, query: Callable[[Transaction], Result]) -> Result:
         """What a query gives, in one state of the database."""

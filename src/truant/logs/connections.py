@@ -13,7 +13,6 @@ from urllib.parse import quote, unquote
 from truant.errors import InvalidValue, require
 from truant.logs.engines import (
     Engine,
-    Table,
     cursor_engine,
     duckdb_engine,
     duckdb_table,
@@ -245,8 +244,3 @@ def connect(url: str) -> Engine:
         path = database_file(kind, rest)
         return duckdb_engine(open_database(path)) if kind == "duckdb" else sqlite_engine(open_sqlite(path))
     return cursor_engine("postgres", connect_server(f"{kind}:{rest}"))
-
-
-def find_table(engine: Engine, table: str) -> Table:
-    """The table of this name, which may have a schema in front; or raises UnknownName."""
-    return TABLES[engine.dialect](engine, table)

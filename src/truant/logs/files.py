@@ -18,8 +18,7 @@ from sqlglot import exp
 from truant.errors import InvalidValue, TruantError
 from truant.logs.engines import Engine, Table, described, duckdb_engine
 from truant.logs.places import CSV, PARQUET
-from truant.tables.csv_errors import explained
-from truant.tables.csv_files import check_encoding, csv_query, look_at
+from truant.tables.csv_files import check_encoding, csv_query, explained, look_at
 from truant.tables.engine import as_pattern, lock, open_in_memory, private_folder, quoted
 
 

@@ -1,7 +1,4 @@
-"""The rows of a log whose outcome is missing, by arm and mediator level, and a random list of some of them.
-
-Plan: how many missing outcomes of a table to follow up, and which rows.
-"""
+"""Plan: how many missing outcomes of a table to follow up, and a random list of these rows."""
 
 from __future__ import annotations
 

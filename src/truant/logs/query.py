@@ -1,8 +1,7 @@
 """The queries: a look at the first rows, the cut points, and the one aggregate that makes a log into counts.
 
-They are written once and run where the data is; only their few result rows come to Python.
-
-A look at the texts of each column that must be numbers: how they are written.
+They are written once and run where the data is; only their few result rows come to Python. Texts of columns that must
+be numbers are looked at, too: how they are written.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from truant.errors import InvalidValue, TruantError, quoted
-from truant.logs.connections import connect, engine_of, find_table
+from truant.logs.connections import TABLES, connect, engine_of
 from truant.logs.engines import Engine, Table, described, duckdb_engine, first_line, spark_engine, spark_table
 from truant.logs.files import find_files, open_files
 from truant.logs.places import is_url, refuse_others, scheme, split_table, without_password
@@ -209,7 +209,7 @@ def _connection(engine: Engine, table: str | None) -> Source:
 
 def _of_engine(engine: Engine, name: str, table: str) -> Source:
     with plain_errors(name):
-        found = find_table(engine, table)
+        found = TABLES[engine.dialect](engine, table)
     return Source(name, engine, found, untyped=found.untyped)
 
 

@@ -1,10 +1,8 @@
-"""Rows of a log whose outcome was missing at first and then followed up: one more key of the aggregate.
+"""When a value is missing, and which number it is: the rules for every column, as expressions that a database runs.
 
-In such a row the outcome column holds the answer; where it is missing, the follow-up failed.
-
-When a value is missing, and which number it is: the rules for every column, as expressions that a database runs.
-
-Which values were taken as missing, and in how many rows.
+Which values were taken as missing, and in how many rows, is said in notes. Rows whose outcome was missing at first and
+then followed up have one more key of the aggregate: their outcome column holds the answer; where it is missing, the
+follow-up failed.
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ import numpy as np
 
 from truant.errors import InvalidValue, require
 from truant.tables.arrow import KINDS, columns_of
-from truant.tables.csv_errors import explained
-from truant.tables.csv_files import CsvFile, csv_query, look_at
+from truant.tables.csv_files import CsvFile, csv_query, explained, look_at
 from truant.tables.engine import open_in_memory
 from truant.tables.request import Request, understand
 from truant.worlds.discrete import DiscreteWorld

@@ -23,7 +23,7 @@ for data in (VISITS, frame, frame.lazy(), frame.to_arrow(), frame.to_dict(as_ser
     assert truant.worlds.from_table(data, **columns).arm_names == ("new", "old")
 found.save("table.csv"), found.save("table.parquet"), found.report("page.html")
 estimates_chart(polars.from_arrow(found.table())).to_dict()
-result = truant.simulate("null", ["naive-ucb", "mcar-ucb"], horizon=50, runs=2, progress=False)
+result = truant.simulate("mar", ["naive-ucb", "mcar-ucb"], horizon=50, runs=2, progress=False)
 repr(result), result._repr_html_(), result.chart().to_dict(), result.save("runs.parquet")
 assert truant.Simulation.load("runs.parquet").table().equals(result.table())
 print(result.long().num_rows, result.arms().num_rows, truant.datasets.actg175().num_rows)

@@ -386,3 +386,38 @@ def test_many_arms_get_sequences_at_once(clock):
     many.tell_many([{"id": one.id, "outcome": float(i % 2)} for i, one in enumerate(many.ask(600))])
     clock.advance("25h")
     assert many.status().analysis.collection.kind == "adaptive"
+
+
+def test_a_level_that_is_never_told_is_hinted_at_and_the_advice_helps(make_mails, clock, tmp_path):
+    """A mail system reports "opened" and never "closed", a shop purchases and never that there was none."""
+    settings = {"range": None, "levels": [0, 1]}
+    mails = make_mails(**settings)
+    asked = mails.ask(99)
+    for one in asked[:40]:
+        mails.tell(one.id, mediator="opened", outcome=1.0)
+    clock.advance("4d")
+    assert not any("None of the" in one for one in mails.status(calibrate=False).sentences)  # too few
+    mails.ask(1)
+    clock.advance("4d")
+    status = mails.status(calibrate=False)
+    hints = [one for one in status.sentences if "None of the 100 settled decisions" in one]
+    assert "the mediator 'closed', and 60 have no mediator" in hints[0]
+    assert "mediator_absent='closed' (--mediator-absent closed)" in hints[0]
+    assert "the outcome 0, and 60 have no outcome" in hints[1]
+    assert "absent=0 (--absent 0)" in hints[1]
+    assert [one.code for one in status.analysis.warnings][:2] == ["never-told"] * 2
+
+    better = make_mails(mediator_absent="closed", absent=0, **settings)
+    assert better.import_rows(mails.export(tmp_path / "mails.csv")) == 100
+    assert not any("None of the" in one for one in better.status(calibrate=False).sentences)
+    assert better.status(calibrate=False).observed == 100
+
+
+@pytest.mark.parametrize("told", [[], [{"mediator": "closed", "outcome": 5.0}]])
+def test_a_level_that_is_never_told_though_nothing_is_missing_is_to_be_checked(make_mails, clock, told):
+    mails = make_mails()
+    mails.tell_many([{"id": one.id} | values for one in mails.ask(100) for values in told])
+    clock.advance("4d")
+    [hint] = [one for one in mails.status(calibrate=False).sentences if "None of the" in one]
+    assert ("'closed' or 'opened'" if not told else "mediator 'opened'") in hint
+    assert hint.endswith("check how your system tells it, and how the levels are spelled.")

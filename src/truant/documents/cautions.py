@@ -239,6 +239,33 @@ def _drift(caution: Caution) -> str:
     )
 
 
+@_says
+def _never_told(
+    caution: Caution,
+    column: str,
+    levels: Sequence[str | float],
+    settled: int,
+    missing: int,
+    can_be_absent: bool,
+) -> str:
+    names = [named(level) if isinstance(level, str) else f"{level:g}" for level in levels]
+    more = [f"one of {len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else []
+    text = (
+        f"None of the {settled:,} settled decisions has the {column} {' or '.join(names[:MOST_NAMED] + more)}"
+    )
+    check = "check how your system tells it, and how the levels are spelled."
+    if not missing or not can_be_absent:
+        return f"{text}: {check}"
+    setting = "mediator_absent" if column == "mediator" else "absent"
+    value = levels[0] if isinstance(levels[0], str) else names[0]
+    option = f"--{setting.replace('_', '-')} {shlex.quote(value)}"
+    return (
+        f"{text}, and {missing:,} have no {column}: if {names[0]} is what happens when nothing is told, set "
+        f"{setting}={names[0]} ({option}). It cannot be changed later: create another experiment with it, and import "
+        f"the export of this one. Otherwise {check}"
+    )
+
+
 def cut_advice(labels: Labels) -> str | None:
     """To cut a mediator that is a number with many values; None if it is none, or has few."""
     if len(labels.mediators) <= MANY_LEVELS or not labels.mediator_column:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 Status = Any  # of live experiments, which this room does not know
 ON_ARRIVAL = "on_arrival"  # outcomes are counted when they are told
+ALARMING = ("drift", "never-told")  # warnings of the analysis that are about how the experiment runs
 UNLIKELY = 0.01  # p-value from which a test is worth a sentence
 TOO_MANY_LATE = 0.04  # share of outcomes in the last tenth of the window, from which it looks too short
 
@@ -263,7 +264,7 @@ def _says_more(status: Status) -> bool:
 
 
 def _alarms(status: Status) -> list[str]:
-    found = [*status.clocks, *(one.message for one in status.analysis.warnings if one.code == "drift")]
+    found = [*status.clocks, *(one.message for one in status.analysis.warnings if one.code in ALARMING)]
     asked = status.share_tests.get("asked")
     if asked is not None and asked.p_value_any_time < UNLIKELY:
         found.append(asked.sentence)

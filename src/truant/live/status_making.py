@@ -11,7 +11,9 @@ import numpy as np
 
 from truant import registry
 from truant.analysis import Analysis, AnalysisOptions, CountedRows, Labels
+from truant.counts import PULLS
 from truant.errors import NotIdentified
+from truant.estimates.beliefs import Caution
 from truant.evidence.live_tests import LateTest, late_tests, share_test
 from truant.live import counting
 from truant.live.clock_repair import compare_clocks
@@ -27,7 +29,7 @@ from truant.live.status import ArmStatus, Holdout, Status, Stopping
 from truant.live.store import Transaction, decision_statements, statements
 from truant.live.store.statements import Head
 from truant.live.times import shown
-from truant.setting import Setting
+from truant.setting import FloatArray, Setting
 
 if TYPE_CHECKING:
     from truant.counts import Counts
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 LAST_PART = 2  # bins at the end of the window: its last tenth
 ENOUGH_ARRIVED = 50
+ENOUGH_SETTLED = 100  # decisions, from which a level that none of them has is worth a sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,17 +111,45 @@ def status_of(
     key = (read.head.counts_version, read.head.revision, read.disturbed, calibrate)
     if key not in experiment.cached:
         with progress_bar("replaying", progress) as show:
-            analysis = sequences = _judged(read, _analysis(read, counts, now, calibrate, show))
+            analysis = sequences = _judged(read, counts, _analysis(read, counts, now, calibrate, show))
         if calibrate is not False and _has_stop_rule(read.configuration):
-            sequences = _judged(read, _analysis(read, counts, now, False, lambda share: None))
+            sequences = _judged(read, counts, _analysis(read, counts, now, False, lambda share: None))
         experiment.cached.clear()
         experiment.cached[key] = analysis, sequences
     analysis, sequences = experiment.cached[key]
     return _status(experiment, read, counts, analysis, sequences, now)
 
 
-def _judged(read: _Read, analysis: Analysis) -> Analysis:
-    """The analysis; without a winner that is clear where arms are compared on different days."""
+def never_told(counts: Counts, configuration: Configuration) -> list[Caution]:
+    """Levels of mediator and outcome that no settled decision has, although many are settled."""
+    settled = int(counts.pulls.sum())
+    if settled < ENOUGH_SETTLED:
+        return []
+    by_mediator = counts.real().table[..., PULLS].sum(axis=0)
+    columns: list[tuple[str, Sequence[str | float], FloatArray]] = [
+        ("mediator", configuration.mediator_levels, by_mediator)
+    ]
+    if configuration.levels is not None and counts.observed.sum():
+        columns.append(("outcome", configuration.levels, counts.table.sum(axis=(0, 1))))
+    found = []
+    for column, levels, numbers in columns:
+        untold = [level for level, number in zip(levels, numbers, strict=False) if not number]
+        facts = {
+            "column": column,
+            "levels": untold,
+            "settled": settled,
+            "missing": int(numbers[-1]),
+            "can_be_absent": len(untold) < len(levels)
+            and not (column == "mediator" and configuration.mediator_cuts),
+        }
+        if untold:
+            found.append(Caution("never-told", facts=facts))
+    return found
+
+
+def _judged(read: _Read, counts: Counts, analysis: Analysis) -> Analysis:
+    """The analysis, with levels that are never told; no winner is clear where arms are compared on different days."""
+    analysis = replace(analysis, warnings=(*never_told(counts, read.configuration), *analysis.warnings))
     drift = find_drift(read.cells, read.configuration)
     return without_clear_winner(analysis, drift) if drift.matters else analysis
 

@@ -16,7 +16,7 @@ from tests.live import documents as live
 from tests.schemas import check, check_against, check_parquet, unseen
 from truant.cli import cli
 from truant.documents import document, own_fields, parquet_metadata
-from truant.envelope import ABSENT, Absent, in_document, plain
+from truant.envelope import ABSENT, Absent, in_document, in_document_as, plain
 from truant.errors import InvalidValue
 
 RUN = ["simulate", "--world", "mcar", "--set", "arms=2", "--policy", "naive-ucb", "--runs=2", "--horizon=20"]
@@ -205,6 +205,44 @@ class Outer:
     @property
     def unmarked(self):
         return 1
+
+
+@dataclass(frozen=True)
+class Around:
+    inner: Inner
+    outer: Outer
+    left_out: tuple[str, ...] = field(repr=False)
+
+    @property
+    def _absent(self):
+        return self.left_out
+
+    @property
+    @in_document_as("outer")
+    def _outer_in_short(self):
+        return self.outer.count
+
+    @property
+    @in_document_as("*")
+    def _beside(self):
+        return None if "beside" in self.left_out else self.inner
+
+
+def test_a_property_stands_for_a_field_or_beside_the_fields():
+    inner = Inner(datetime(2026, 3, 2, 9, tzinfo=UTC), 2.0)
+    inside = {"when": "2026-03-02T09:00:00Z", "size": 2.0}
+    outer = Outer((inner,), {})
+    assert plain(Around(inner, outer, ())) == {"inner": inside, "outer": 1, **inside}
+    assert plain(Around(inner, outer, ("beside",))) == {"inner": inside, "outer": 1}
+
+
+def test_a_record_names_fields_that_all_in_it_leave_out():
+    inner = Inner(datetime(2026, 3, 2, 9, tzinfo=UTC), 2.0)
+    inside = Around(inner, Outer((), {}), ())  # which names none
+    found = plain([Around(inner, Outer((), {}), ("size", "beside")), inside])
+    assert found[0]["inner"] == {"when": "2026-03-02T09:00:00Z"}
+    assert found[1] == plain(inside)
+    assert found[1]["size"] == 2.0
 
 
 def test_records_become_plain_values():

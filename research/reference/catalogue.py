@@ -9,6 +9,8 @@ from typing import Any
 from research import ROOT
 from research.reference.records import Entry, schema_of
 from truant import errors
+from truant.analysis import analysis as analyses
+from truant.analysis import records as analysis_tables
 from truant.cli import records as listings
 from truant.cli.live import outcomes_file, records
 from truant.demo import records as demo
@@ -19,21 +21,45 @@ from truant.rehearsal import result as rehearsal
 
 PROBLEM = "problem.json"
 FOLDER = ROOT / "docs" / "schemas"
-DOCUMENTS: dict[str, tuple[Entry | str, ...]] = {
+DOCUMENTS: dict[str, tuple[Entry, ...]] = {
     "Start here": (
         Entry("Demo", ("`truant demo --json`",), demo.DemoSummary),
         Entry("Choice of an assumption", ("`truant which --json`",), listings.AssumptionChoice),
     ),
     "Analysis of tables": (
-        "analysis-2.json",
-        "analysis-by-2.json",
+        Entry(
+            "Analysis of a table",
+            ("`truant analyze --json`", "`truant.analyze(...).summary()`"),
+            analyses.Analysis,
+            description="The mean of each arm under each assumption, and the verdict.",
+        ),
+        Entry(
+            "Analysis by a column",
+            ("`truant analyze --by COLUMN --json`", "`truant.analyze(..., by=COLUMN).summary()`"),
+            analyses.AnalysisBy,
+            description="One analysis for each value of a column.",
+        ),
         Entry(
             "Plan of follow-ups",
             ("`truant plan --json`", "`truant.plan(...).summary()`"),
             plans.PlanSummary,
         ),
-        "analysis-table-1.json",
-        "analysis-by-table-1.json",
+        Entry(
+            "Table of an analysis",
+            ("`truant analyze --out FILE.parquet`", "`truant.analyze(...).save()`"),
+            None,
+            "truant/analysis-table/1",
+            analysis_tables.AnalysisRow,
+            "One row for each arm and assumption, `naive` among them.",
+        ),
+        Entry(
+            "Table of an analysis by a column",
+            ("`truant analyze --by COLUMN --out FILE.parquet`", "`truant.analyze(..., by=COLUMN).save()`"),
+            None,
+            "truant/analysis-by-table/1",
+            analysis_tables.AnalysisByRow,
+            "One row for each group, arm and assumption.",
+        ),
         Entry(
             "Rows to follow up",
             ("`truant plan --out FILE.parquet`", "`truant.plan(...).save()`"),
@@ -201,14 +227,7 @@ DOCUMENTS: dict[str, tuple[Entry | str, ...]] = {
 @cache
 def headed_schemas() -> dict[str, list[dict[str, Any]]]:
     """The schemas of all documents as they should be now, by heading."""
-    return {heading: [_schema(one) for one in several] for heading, several in DOCUMENTS.items()}
-
-
-def _schema(one: Entry | str) -> dict[str, Any]:
-    if isinstance(one, Entry):
-        return schema_of(one)
-    found: dict[str, Any] = json.loads((FOLDER / one).read_text(encoding="utf-8"))
-    return found
+    return {heading: [schema_of(one) for one in several] for heading, several in DOCUMENTS.items()}
 
 
 @cache

@@ -8,21 +8,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from research.reference.catalogue import schemas
 from research.reference.docstrings import field_comments, parameters, summary
-from research.reference.schemas import fields
 from research.reference.signatures import call, type_of
-
-DOCUMENTS = {  # classes whose fields have the names and the meaning of those of a JSON document
-    "Analysis": ("analysis-2.json", ""),
-    "AnalysisBy": ("analysis-by-2.json", ""),
-    "Answer": ("analysis-2.json", "verdict.answers[]."),
-    "Arm": ("analysis-2.json", "arms[]."),
-    "ArmEstimate": ("analysis-2.json", "arms[].estimates.*."),
-    "Interval": ("analysis-2.json", "arms[].naive."),
-    "Plan": ("plan-2.json", ""),
-    "Verdict": ("analysis-2.json", "verdict."),
-}
 
 
 class Attribute(NamedTuple):
@@ -67,32 +54,14 @@ def _bases(cls: type) -> list[type]:
 
 def _fields(cls: type) -> Iterator[Attribute]:
     described = field_comments(cls) | parameters(cls)
-    of_document = field_meanings(cls)
     for name, annotation in inspect.get_annotations(cls).items():
         if not name.startswith("_") and not str(annotation).startswith("ClassVar"):
-            words = (
-                _in_python(of_document[name], annotation) if name in of_document else described.get(name, "")
-            )
-            yield Attribute(name, type_of(annotation), words, None)
+            yield Attribute(name, type_of(annotation), _in_python(described.get(name, "")), None)
 
 
-def field_meanings(cls: type) -> dict[str, str]:
-    """What the JSON document of a result says of the fields of the same name."""
-    file, place = DOCUMENTS.get(cls.__name__, ("", ""))
-    if not file:
-        return {}
-    found = {one.path: one.schema["description"] for one in fields(schemas()[file])}
-    return {
-        path.removeprefix(place): words
-        for path, words in found.items()
-        if path.startswith(place) and "." not in path.removeprefix(place)
-    }
-
-
-def _in_python(words: str, annotation: Any) -> str:
+def _in_python(words: str) -> str:
     """What a field of a document means, said of an attribute, which is always there."""
-    words = re.sub(r"[;.] (?:only|not) present [^.;]*", "", words, flags=re.IGNORECASE)
-    return re.sub(r"\bnull\b(?! world)", "None" if "None" in str(annotation) else "NaN", words)
+    return re.sub(r"[;.] (?:only|not) present [^.;]*", "", words, flags=re.IGNORECASE)
 
 
 def _properties(cls: type) -> Iterator[Attribute]:

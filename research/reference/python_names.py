@@ -26,7 +26,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 INNER = {  # what results are made of, by the module that it can be imported from
     "truant.analysis.verdict": ("Verdict", "Answer"),
-    "truant.analysis.analysis": ("Arm", "ArmEstimate", "Interval"),
+    "truant.analysis.analysis": ("Arm", "ArmEstimate", "Interval", "MissingCell"),
+    "truant.evidence.sensitivity": ("ShiftedMean",),
     "truant.live.decision": ("Told",),
     "truant.live.status": ("ArmStatus", "Holdout", "Stopping"),
     "truant.live.follow_up": ("FollowUpList", "FollowUp"),

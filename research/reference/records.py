@@ -115,7 +115,8 @@ def type_schema(hint: Any) -> dict[str, Any]:
     if hint is datetime:
         return {"type": "string", "format": "date-time"}
     if origin is Annotated:  # what the document has in place of the value; or where that is described
-        return {"$ref": arguments[1]} if isinstance(arguments[1], str) else type_schema(arguments[1])
+        described = arguments[0] if arguments[1] is Absent else arguments[1]
+        return {"$ref": described} if isinstance(described, str) else type_schema(described)
     if origin is Literal:
         return {"type": "string", "enum": list(arguments)}
     if origin in (types.UnionType, Union):
@@ -166,8 +167,29 @@ def _arrow_type(hint: Any) -> str:
 def record_fields(record: type) -> dict[str, RecordField]:
     """The fields of a record that its document has."""
     words, hints = _descriptions(record), _hints(record)
-    names = document_fields(record) if is_dataclass(record) or hasattr(record, "_fields") else list(hints)
-    return {name: RecordField(hints[name], words.get(name, "")) for name in names}
+    is_record = is_dataclass(record) or hasattr(record, "_fields")
+    sources = document_fields(record) if is_record else {name: name for name in hints}
+    found = {name: RecordField(hints[source], words.get(source, "")) for name, source in sources.items()}
+    if "*" in found:
+        found |= _beside(found.pop("*"))
+    absent = getattr(record, "_absent", ())
+    return {name: one for name, one in found.items() if isinstance(absent, property) or name not in absent}
+
+
+def _beside(beside: RecordField) -> dict[str, RecordField]:
+    """The fields of a record that stand beside those of another, or do not; objects may be described elsewhere."""
+    inner, *elsewhere = get_args(beside.hint) or [beside.hint]
+    found = record_fields(inner)
+    if elsewhere == [types.NoneType]:
+        return {
+            name: RecordField(Annotated[one.hint, Absent], f"{one.words} {beside.words}")
+            for name, one in found.items()
+        }
+    for name, one in found.items() if elsewhere else ():
+        if "properties" in type_schema(one.hint):
+            there = Annotated[Any, f"{elsewhere[0]}#/properties/{name}"]
+            found = found | {name: one._replace(hint=there)}
+    return found
 
 
 def _hints(record: type) -> dict[str, Any]:
@@ -178,7 +200,7 @@ def _hints(record: type) -> dict[str, Any]:
         for name, member in vars(base).items():
             if isinstance(member, property) and hasattr(member.fget, "in_document"):
                 texts[name] = inspect.get_annotations(member.fget)["return"]
-        for name in texts if not is_dataclass(base) else {*document_fields(base)} & {*texts}:
+        for name in texts if not is_dataclass(base) else {*document_fields(base).values()} & {*texts}:
             text = getattr(texts[name], "__forward_arg__", texts[name])  # as a NamedTuple keeps it
             found[name] = eval(text, _namespace(base.__module__))
     return found

@@ -65,7 +65,9 @@ def type_of(annotation: Any) -> str:
     """An annotation as text."""
     if annotation is inspect.Parameter.empty:
         return ""
+    annotation = getattr(annotation, "__forward_arg__", annotation)  # as a NamedTuple keeps it
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
     text = re.sub(r"\bAnnotated\[(.*), [^\[\]]*\]", r"\1", text)  # what documents have in place of it
+    text = re.sub(r"\bSometimes\[(.*)\]", r"\1", text)
     text = re.sub(r"\b(?:npt|pa|pyarrow|alt|os|typing|np)\.", "", text)
     return re.sub(r"\bTime\b", "str", re.sub(r"\bFloatOrNaN\b", "float", text))  # see truant.envelope

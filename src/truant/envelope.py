@@ -14,7 +14,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
 from datetime import datetime
@@ -26,12 +26,6 @@ from truant.errors import InvalidValue
 
 METADATA = b"truant"  # the key of a document in a Parquet file's metadata
 
-# what a field is in Python, and what its document has in its place
-Time = Annotated[str, datetime]  # a moment in UTC as ISO 8601
-FloatOrNaN = Annotated[float, float | None]  # a number, and null for NaN and infinity
-Duration = Annotated[int, str]  # microseconds, and a text such as 7d
-Others = Annotated[Any, "*"]  # fields or columns whose names the data or the user choose
-
 
 class Absent(Enum):
     """The type of optional fields: a document leaves out those that are ABSENT."""
@@ -39,28 +33,53 @@ class Absent(Enum):
     ABSENT = "absent"
 
 
+# what a field is in Python, and what its document has in its place
+Time = Annotated[str, datetime]  # a moment in UTC as ISO 8601
+FloatOrNaN = Annotated[float, float | None]  # a number, and null for NaN and infinity
+Duration = Annotated[int, str]  # microseconds, and a text such as 7d
+T = TypeVar("T")
+Sometimes = Annotated[T, Absent]  # a field that some documents leave out, see `plain`
+Others = Annotated[Any, "*"]  # fields or columns whose names the data or the user choose
+
 ABSENT = Absent.ABSENT
 Getter = TypeVar("Getter", bound=Callable[[Any], Any])
 
 
 def in_document(getter: Getter) -> Getter:
     """Mark the function of a property as a field of its record's document."""
-    getter.in_document = True  # type: ignore[attr-defined]
-    return getter
+    return in_document_as(getter.__name__)(getter)
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON has it: records by field, those with a schema as documents; NaN and infinity are null."""
+def in_document_as(name: str) -> Callable[[Getter], Getter]:
+    """Mark a property as the field `name`, in place of the record's own; "*": its record's fields stand beside."""
+
+    def mark(getter: Getter) -> Getter:
+        getter.in_document = name  # type: ignore[attr-defined]
+        return getter
+
+    return mark
+
+
+def plain(value: Any, absent: Collection[str] = ()) -> Any:
+    """A value as JSON has it: records by field, those with a schema as documents; NaN and infinity are null.
+
+    `absent` names fields to leave out of all records; a record may name others, for itself and what is in it.
+    """
     if is_dataclass(value) or hasattr(value, "_fields"):  # a dataclass or a NamedTuple
+        absent = getattr(value, "_absent", absent)
         record: Any = type(value)
-        found = {name: plain(getattr(value, name)) for name in document_fields(record)}
+        sources = document_fields(record).items()
+        found = {
+            name: plain(getattr(value, source), absent) for name, source in sources if name not in absent
+        }
+        found |= found.pop("*", None) or {}
         present = {name: field for name, field in found.items() if field is not ABSENT}
         schema = getattr(value, "schema", None)
         return {"schema": schema, "truant": _version(), **present} if schema else present
     if isinstance(value, Mapping):
-        return {name: plain(part) for name, part in value.items()}
+        return {name: plain(part, absent) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
+        return [plain(part, absent) for part in value]
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, datetime):
@@ -71,17 +90,17 @@ def plain(value: Any) -> Any:
 
 
 @functools.cache
-def document_fields(record: Any) -> list[str]:
-    """The fields of a record that its document has: those of its representation, and properties that are marked."""
+def document_fields(record: Any) -> dict[str, str]:
+    """The fields of a record's document: those of its representation, and marked properties; and what has them."""
     if hasattr(record, "_fields"):  # a NamedTuple
-        return list(record._fields)
-    marked = [
-        name
+        return {name: name for name in record._fields}
+    marked = {
+        member.fget.in_document: name
         for base in reversed(record.__mro__)
         for name, member in vars(base).items()
-        if getattr(getattr(member, "fget", None), "in_document", False)
-    ]
-    return [*(field.name for field in dataclass_fields(record) if field.repr), *marked]
+        if hasattr(getattr(member, "fget", None), "in_document")
+    }
+    return {field.name: field.name for field in dataclass_fields(record) if field.repr} | marked
 
 
 def document(kind: str, number: int, fields: Mapping[str, Any]) -> dict[str, Any]:

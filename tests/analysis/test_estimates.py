@@ -58,7 +58,7 @@ def test_numbers_of_an_arm():
     assert result.arms[1].estimates["mar"].difference is None
     assert result.winner == {"naive": "b", "mar": "a"}
     assert not result.agree
-    assert [(cell["mediator"], cell["pulls"], cell["missing_share"]) for cell in result.missing[:2]] == [
+    assert [(cell.mediator, cell.pulls, cell.missing_share) for cell in result.missing[:2]] == [
         ("x", 2, 0.0),
         ("y", 2, 0.5),
     ]

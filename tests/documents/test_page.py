@@ -159,14 +159,13 @@ def test_what_no_other_table_has_stands_folded_below_its_chart(analysis, page):
     figures, folded = Figures.of(analysis), page.tables[4:8]
     missing = folded[0][1:]
     for arm, row in zip(analysis.sorted_arms, missing, strict=True):
-        own = [cell for cell in analysis.missing if cell["arm"] == arm.arm]
-        assert row == [arm.arm, *(f"{cell['missing_share']:.1%} of {cell['pulls']:,}" for cell in own)]
+        own = [cell for cell in analysis.missing if cell.arm == arm.arm]
+        assert row == [arm.arm, *(f"{cell.missing_share:.1%} of {cell.pulls:,}" for cell in own)]
     for tip, table in zip(analysis.sensitivity, folded[1:], strict=True):
         curve = analysis.tipping_curves[tip.assumption]
         assert table[0] == ["worse by", tip.winner, "from", "to", tip.runner_up]
         for row, point in ((table[1], curve[0]), (table[-1], curve[-1])):
-            values = [point[name] for name in ("shift", "value", "low", "high", "runner_up")]
-            assert row == [figures.number(value) for value in values]
+            assert row == [figures.number(value) for value in point]
 
 
 def test_headings_tables_and_charts_are_named_for_those_who_hear_them(page):

@@ -32,8 +32,8 @@ def test_actg175():
     assert printed(result, "mar", 1) == ["270.6", "335.1", "324.7", "313.5"]
     assert len(result.labels.mediators) == 6
     assert result.winner["mar"] == "ZDV+ddC"
-    off = [cell["missing_share"] for cell in result.missing if "offtrt=1" in cell["mediator"]]
-    assert min(off) > max(cell["missing_share"] for cell in result.missing if "offtrt=0" in cell["mediator"])
+    off = [cell.missing_share for cell in result.missing if "offtrt=1" in cell.mediator]
+    assert min(off) > max(cell.missing_share for cell in result.missing if "offtrt=0" in cell.mediator)
     assert "mnar" in {entry.assumption for entry in result.infeasible}
     assert result.arms[0].bounds is None  # nobody said what a CD4 count can be at most
     assert any(warning.code == "contradicted" for warning in result.warnings)

@@ -69,9 +69,9 @@ def test_the_negated_column_gives_the_reflected_analysis(discrete):
             assert getattr(mine, field) == pytest.approx(getattr(theirs, field), **near)
     for name, curve in down.tipping_curves.items():
         for mine, theirs in zip(curve, up.tipping_curves[name], strict=True):
-            assert mine["shift"] == pytest.approx(theirs["shift"], **near)
+            assert mine.shift == pytest.approx(theirs.shift, **near)
             for key, opposite in (("value", "value"), ("low", "high"), ("runner_up", "runner_up")):
-                assert mine[key] == pytest.approx(-theirs[opposite], **near)
+                assert getattr(mine, key) == pytest.approx(-getattr(theirs, opposite), **near)
 
 
 def reflected(one, other, near, mean=True):

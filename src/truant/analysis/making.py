@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from truant.analysis.analysis import Analysis, Arm, ArmEstimate, Interval
+from truant.analysis.analysis import Analysis, Arm, ArmEstimate, Interval, MissingCell
 from truant.analysis.verdict import FEW_OUTCOMES, Answer, Evidence, Verdict, decide
 from truant.assumptions import Concern, Estimate
 from truant.assumptions.follow_up import FOLLOW_UP, FollowedUp
@@ -134,6 +134,9 @@ def analyze_counts(
     assumed = [one for one in ranked if one.part != FOLLOW_UP]  # which says nothing that could be wrong
     tips = [tipping(belief, upward, range_upward, labels) for belief in assumed]
     z = NormalDist().inv_cdf((1 + level) / 2)
+    curves = {belief.name: tipping_curve(belief, upward, z) for belief in assumed}
+    if direction.minimize:
+        curves = {name: [point.reflected() for point in curve] for name, curve in curves.items()}
     mix = options.value
     return Analysis(
         verdict=_verdict(rows, options, arms, findings),
@@ -145,7 +148,7 @@ def analyze_counts(
         tests=tuple(findings.tests),
         untestable=tuple(findings.untestable),
         sensitivity=tuple(tip for tip in tips if tip),
-        tipping_curves={belief.name: direction.curve(tipping_curve(belief, upward, z)) for belief in assumed},
+        tipping_curves=curves,
         missing=tuple(_cells(counts, labels)),
         level=level,
         control=options.control,
@@ -299,29 +302,17 @@ def _winners(
     return winners | {belief.name: labels.arms[belief.winner] for belief in ranked}
 
 
-def _cells(counts: Counts, labels: Labels) -> list[dict[str, Any]]:
+def _cells(counts: Counts, labels: Labels) -> Iterator[MissingCell]:
     real = counts.real()
-    table, later = real.table, real.followed_up
-    rows: list[dict[str, Any]] = []
+    later = np.zeros_like(real.table) if real.followed_up is None else real.followed_up
     for a, arm in enumerate(labels.arms):
-        for m in range(table.shape[1]):
-            pulls, observed = int(table[a, m, PULLS]), int(table[a, m, OBSERVED])
+        for m in range(real.table.shape[1]):
+            pulls, observed = map(int, real.table[a, m, [PULLS, OBSERVED]])
             if m < len(labels.mediators) or pulls:
                 share = 1 - observed / pulls if pulls else None
-                rows.append(
-                    {
-                        "arm": arm,
-                        "mediator": labels.mediator(m),
-                        "place": labels.place(m),
-                        "pulls": pulls,
-                        "observed": observed,
-                        "missing_share": share,
-                    }
-                )
-                if later is not None:
-                    asked, answered = later[a, m, [PULLS, OBSERVED]]
-                    rows[-1] |= {"follow_ups": int(asked), "answered": int(answered)}
-    return rows
+                later_numbers = map(int, later[a, m, [PULLS, OBSERVED]])
+                names = arm, labels.mediator(m), labels.place(m)
+                yield MissingCell(*names, pulls, observed, share, *later_numbers)
 
 
 def _verdict(

@@ -8,20 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
+from truant.envelope import FloatOrNaN, Sometimes
 from truant.estimates.ranking import MoreRows
 
 Kind = Literal["clear", "equal", "unsettled", "depends", "no-mediator", "not-identified", "one-arm"]
-KINDS: tuple[Kind, ...] = (
-    "clear",
-    "equal",
-    "unsettled",
-    "depends",
-    "no-mediator",
-    "not-identified",
-    "one-arm",
-)
+KINDS: tuple[Kind, ...] = get_args(Kind)
 LEANS = 0.75  # probability from which an assumption is said to name an arm, beside another that is clear
 FEW_OUTCOMES = 10  # observed, of a leader or a runner-up, below which no winner is clear
 LITTLE = 0.01  # share of missing outcomes up to which a mediator is not asked for
@@ -31,11 +24,12 @@ LITTLE = 0.01  # share of missing outcomes up to which a mediator is not asked f
 class Answer:
     """What one assumption says."""
 
-    assumption: str
-    arm: str  # with the best value
-    probability: float  # that it is the best; nan where an arm has no interval
-    expected_loss: float  # of choosing it now; nan likewise
-    contradicted: bool  # by a test of the data
+    assumption: str  # name of the assumption
+    arm: str  # the arm with the best mean under it
+    probability: FloatOrNaN  # probability that this arm is the best; NaN if an arm has no interval
+    # expected loss of choosing this arm now, in units of the outcome; NaN if an arm has no interval
+    expected_loss: FloatOrNaN
+    contradicted: bool  # whether a test of the data contradicts the assumption
 
 
 @dataclass(frozen=True)
@@ -44,41 +38,36 @@ class Verdict:
 
     Parameters
     ----------
-    kind : `clear`: every assumption that could be tried and is not contradicted names one arm with at least the
-        probability `level`; `equal`: the expected loss of choosing one arm now is within the tolerance under each
-        of them; `unsettled`: more rows are needed; `depends`: assumptions name different arms; `no-mediator`:
-        outcomes are missing and nothing says which; `not-identified`: no assumption is left; `one-arm`: there is
-        nothing to compare.
-    arm : the arm that all remaining assumptions name; None where they name several, or none.
-    answers : one for each assumption that could be tried.
-    not_tried : assumptions that these data cannot be read under.
-    by_bounds : the worst-case bounds alone decide.
-    doubtful_arms : leaders or runners-up with few outcomes, or with a mean that one or two outcomes decide; with
-        such an arm no winner is clear.
-    more_rows : for each remaining assumption, how many more rows would make its leader clear.
-    level, tolerance : what `clear` and `equal` were judged by.
-    missing_share : of all outcomes.
     evidence : the answer that rests on follow-ups instead of an assumption, by name; None if there is none.
-    by_follow_up : that answer alone decides, whatever the assumptions say.
-    more_follow_ups : how many would make its leader clear; 0 if it is, None if no number would, or nobody can say.
     doubtful_label : the arm named best may be another one spelt otherwise, or no arm; no winner is then clear.
     unused_follow_ups : why follow-ups that are there could not be used; None if they could, or there are none. No
         winner is then clear, since using them could change the answer.
     """
 
+    # `clear`: every assumption that was tried and is not contradicted names one arm with at least the probability
+    # `level`; `equal`: the expected loss of choosing `arm` now is within `tolerance`; `unsettled`: more rows are
+    # needed; `depends`: assumptions name different arms; `no-mediator`: outcomes are missing and no column helps to
+    # say which; `not-identified`: no assumption remains; `one-arm`: there is nothing to compare
     kind: Kind
-    arm: str | None
-    answers: tuple[Answer, ...]
-    not_tried: tuple[str, ...]
-    by_bounds: bool
+    arm: str | None  # the arm that all remaining assumptions name; None if they name several, or none
+    answers: tuple[Answer, ...]  # the answer of each assumption that was tried
+    not_tried: tuple[str, ...]  # assumptions that cannot be used with these data
+    by_bounds: bool  # whether the worst-case bounds alone decide
+    # leading arms with few outcomes, or with a mean that one or two outcomes decide; with such an arm no winner is
+    # clear
     doubtful_arms: tuple[str, ...]
+    # for each remaining assumption, how many more rows would make its leader clear
     more_rows: tuple[MoreRows, ...]
-    level: float
+    level: float  # probability of being best from which a winner is clear
+    # expected loss up to which arms count as equal, in units of the outcome; None if none was given
     tolerance: float | None
-    missing_share: float
+    missing_share: float  # share of all outcomes that are missing
     evidence: str | None = field(default=None, repr=False)
-    by_follow_up: bool = field(default=False, repr=False)
-    more_follow_ups: int | None = field(default=None, repr=False)
+    # whether the estimate from follow-ups alone decides; only present if outcomes were followed up
+    by_follow_up: Sometimes[bool] = False
+    # follow-ups that would make the leader clear; 0 if it is, None if no number would or it is not known. Only present
+    # if outcomes were followed up
+    more_follow_ups: Sometimes[int | None] = None
     unused_follow_ups: str | None = field(default=None, repr=False)
     doubtful_label: bool = field(default=False, repr=False)
 

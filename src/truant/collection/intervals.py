@@ -22,7 +22,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -86,20 +86,24 @@ FIXED, SEQUENCE, REPLAYED, WEIGHTED = "fixed", "confidence-sequence", "replayed"
 class IntervalMethod:
     """How the intervals of one assumption were made."""
 
-    method: str  # fixed, confidence-sequence, replayed or weighted
-    check: float | None = None  # of replays: coverage of calibrated intervals where the truth is known
-    reason: str | None = None  # why it is not the method that was asked for
+    method: Annotated[str, Literal["fixed", "confidence-sequence", "replayed", "weighted"]]  # the method
+    # coverage of the calibrated intervals in replays, where the true mean is known; None for other methods
+    check: float | None = None
+    reason: str | None = None  # why it is not the method that was asked for; None if it is
 
 
 @dataclass(frozen=True)
 class Collection:
     """How the rows came about, as stated, and what became of the intervals of each assumption."""
 
+    # `fixed`: a fixed split; `adaptive`: some policy chose the arms; `replayed`: a known policy, which was replayed;
+    # `weighted`: the probability of each choice is known
     kind: Kind
-    policy: str | None = None
-    horizon: int | None = None
-    replays: int | None = None
-    intervals: dict[str, IntervalMethod] = field(default_factory=dict)  # naive and bounds among them
+    policy: str | None = None  # the policy that chose the arms; None if it is not known or there was none
+    horizon: int | None = None  # the number of rows that the policy was told; None if it was not replayed
+    replays: int | None = None  # how often the policy was replayed; None if it was not
+    # how the intervals were made under each assumption, under `naive` and for `bounds`
+    intervals: dict[str, IntervalMethod] = field(default_factory=dict)
 
     @classmethod
     def fixed(cls, names: Sequence[str]) -> Collection:

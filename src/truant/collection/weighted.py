@@ -33,6 +33,7 @@ from truant.collection.intervals import (
     sequence_belief,
 )
 from truant.counts import Counts
+from truant.envelope import FloatOrNaN
 from truant.errors import InvalidValue, quoted, unknown
 from truant.estimates.beliefs import Belief, Labels
 from truant.estimates.clusters import student
@@ -131,18 +132,19 @@ EXACT = 1e-6  # how far from 1 the sum of the shares may be
 class MixValue:
     """The value of a mix under one assumption."""
 
-    mean: float
-    low: float
-    high: float
-    method: str  # weighted: by logged probabilities; else from the arms' own intervals, with constant shares
+    mean: FloatOrNaN  # the mean outcome
+    low: FloatOrNaN  # lower end of its confidence interval; NaN if there is none
+    high: FloatOrNaN  # upper end of its confidence interval; NaN if there is none
+    # how it was computed: `weighted` from logged probabilities, otherwise from the arms' own intervals
+    method: str
 
 
 @dataclass(frozen=True)
 class Value:
     """The mean outcome if each arm were chosen with these shares."""
 
-    mix: dict[str, float]
-    estimates: dict[str, MixValue]  # by assumption
+    mix: dict[str, float]  # share of each arm, by its name
+    estimates: dict[str, MixValue]  # the mean outcome under each assumption, by the assumption's name
 
 
 def parsed_mix(value: object) -> dict[str, float]:

@@ -37,9 +37,9 @@ class DemoNames:
 
     rows_dropped: str  # the mail with the highest mean if rows with a missing outcome are dropped
     set_to_zero: str  # the mail with the highest mean if missing outcomes are set to 0
-    mar: str | None  # the clear winner under mar; None if there is none
-    no_mediator: str | None  # the clear winner without a mediator; None if there is none
-    follow_up: str | None  # the clear winner after the follow-ups; None if there is none
+    mar: str | None  # the mail that is clearly the best under mar; None if there is none
+    no_mediator: str | None  # the same without a mediator; None if there is none
+    follow_up: str | None  # the same after the follow-ups; None if there is none
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from truant.analysis import Analysis
-from truant.analysis.analysis import Arm
+from truant.analysis.analysis import Arm, MissingCell
 from truant.documents.blocks import Chart, ChartValue, figures_table
 from truant.documents.verdict import verdict_sentence
 from truant.documents.words import MOST_ARMS, Figures, leading_arms, level_text, listed, shown_names
@@ -91,7 +91,7 @@ def _axis(analysis: Analysis) -> str:
 def missing_chart(analysis: Analysis, name: str, sentence: str) -> Chart:
     """What is missing where."""
     arms = [arm.arm for arm in leading_arms(analysis, MOST_ROWS)]
-    cells = [cell for arm in arms for cell in analysis.missing if cell["arm"] == arm]
+    cells = [cell for arm in arms for cell in analysis.missing if cell.arm == arm]
 
     def draw() -> alt.TopLevelMixin:
         import pyarrow as pa
@@ -99,12 +99,12 @@ def missing_chart(analysis: Analysis, name: str, sentence: str) -> Chart:
         from truant.charts.analysis import missing_heatmap
 
         mediator = analysis.labels.mediator_column if len(analysis.labels.mediators) > 1 else ""
-        return missing_heatmap(pa.Table.from_pylist(cells), mediator=mediator)
+        return missing_heatmap(pa.Table.from_pylist([cell._asdict() for cell in cells]), mediator=mediator)
 
-    def text(cell: Mapping[str, Any]) -> str:
-        return f"{cell['missing_share']:.1%} of {cell['pulls']:,}" if cell["pulls"] else "–"
+    def text(cell: MissingCell) -> str:
+        return f"{cell.missing_share:.1%} of {cell.pulls:,}" if cell.missing_share is not None else "–"
 
-    figures = [ChartValue(cell["arm"], str(cell["mediator"]), text(cell)) for cell in cells]
+    figures = [ChartValue(cell.arm, cell.mediator, text(cell)) for cell in cells]
     note = "Share of outcomes that are missing; n is the number of rows."
     return Chart(
         f"{name}missing",
@@ -183,7 +183,7 @@ def tipping_chart(analysis: Analysis, tip: Tipping, name: str, sentence: str, fi
         bounds = next(arm for arm in analysis.arms if arm.arm == tip.winner).bounds
         worst = None if bounds is None else bounds.high if analysis.minimize else bounds.low
         return tipping_chart(
-            pa.Table.from_pylist(curve),
+            pa.Table.from_pylist([point._asdict() for point in curve]),
             TippingPoint(tip.winner, tip.runner_up, tip.shift, tip.shift_in_sd, worst),
             label=figures.number,
             outcome=_axis(analysis),
@@ -193,8 +193,8 @@ def tipping_chart(analysis: Analysis, tip: Tipping, name: str, sentence: str, fi
 
     lines = {"value": tip.winner, "low": "from", "high": "to", "runner_up": tip.runner_up}
     points = [
-        ChartValue(figures.number(row["shift"]), line, figures.number(row[key]))
-        for row in curve or ()
+        ChartValue(figures.number(point.shift), line, figures.number(getattr(point, key)))
+        for point in curve or ()
         for key, line in lines.items()
     ]
     caption = "Means as the missing outcomes of the winner get worse"

@@ -5,10 +5,10 @@ Its verdict has sentences of its own, and so has each caution.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from truant.analysis import Analysis
+from truant.analysis.analysis import MissingCell
 from truant.collection.intervals import FIXED, REPLAYED, SEQUENCE, WEIGHTED, Collection
 from truant.documents.blocks import Better
 from truant.documents.words import Figures, level_text, missing_share, percent, same_as_naive
@@ -129,23 +129,26 @@ def meanings_sentence(analysis: Analysis) -> str:
 
 def missing_sentence(analysis: Analysis) -> str:
     """Where most is missing and where least."""
-    cells = [cell for cell in analysis.missing if cell["pulls"] >= FEW]
-    cells = cells or [cell for cell in analysis.missing if cell["pulls"]]
+    cells = [cell for cell in analysis.missing if cell.pulls >= FEW]
+    cells = cells or [cell for cell in analysis.missing if cell.pulls]
     share = missing_share(analysis)
     if not share:
         return "No outcome is missing."
     start = f"{percent(share)} of all outcomes are missing"
-    most = max(cells, key=lambda cell: cell["missing_share"])
-    least = min(cells, key=lambda cell: cell["missing_share"])
+    most, least = max(cells, key=_share), min(cells, key=_share)
     mediated = len(analysis.labels.mediators) > 1
-    if percent(most["missing_share"]) == percent(least["missing_share"]):
+    if percent(_share(most)) == percent(_share(least)):
         return f"{start}, the same share in every arm{' and at every mediator level' if mediated else ''}."
 
-    def where(cell: Mapping[str, Any]) -> str:
-        place = f" with {cell['place']}" if mediated else ""
-        return f"in arm {named(cell['arm'])}{place} ({percent(cell['missing_share'])})"
+    def where(cell: MissingCell) -> str:
+        place = f" with {cell.place}" if mediated else ""
+        return f"in arm {named(cell.arm)}{place} ({percent(_share(cell))})"
 
     return f"{start}: most {where(most)}, fewest {where(least)}."
+
+
+def _share(cell: MissingCell) -> float:
+    return cell.missing_share or 0.0
 
 
 def course_sentence(analysis: Analysis) -> str:

@@ -27,9 +27,9 @@ from truant.spec import Spec
 class Caution:
     """Something to know before relying on a figure: a code with facts, of which documents make its sentence."""
 
-    code: str  # one for all of its kind
-    arm: str = ""  # that it is about; empty: about all arms
-    value: float | None = None  # the number that it rests on
+    code: str  # short name of the kind of warning, such as `thin-cell`
+    arm: str = ""  # the arm that it is about; empty if it is about all arms
+    value: float | None = None  # the figure that caused it; None if there is none
     facts: Mapping[str, Any] = field(
         default_factory=dict, repr=False, hash=False
     )  # what its sentence says, by name
@@ -38,7 +38,7 @@ class Caution:
     @property
     @in_document
     def message(self) -> str:
-        """What to know and what to do, in a sentence."""
+        """The warning in a sentence: what to know and what to do."""
         return str(made_above("truant.documents.cautions:caution_sentence", self))
 
     def __repr__(self) -> str:
@@ -138,8 +138,8 @@ class Belief:
 class Infeasible:
     """An assumption that these counts cannot be read under."""
 
-    assumption: str
-    reason: str
+    assumption: str  # name of the assumption
+    reason: str  # why it cannot be used
     # the reason without the assumption's name in front, for pages that have it there already
     reason_alone: str = field(repr=False)
     repeats: bool = field(default=False, repr=False)  # another assumption, which says the same here
@@ -248,21 +248,6 @@ class Direction:
     def value(self, value: float) -> float:
         """A value as ranked, of one in outcome units, and the other way round."""
         return -value if self.minimize else value
-
-    def curve(self, points: Sequence[dict[str, Any]]) -> list[dict[str, float]]:
-        """A tipping curve in outcome units."""
-        if not self.minimize:
-            return list(points)
-        return [
-            {
-                "shift": point["shift"],
-                "value": -point["value"],
-                "low": -point["high"],
-                "high": -point["low"],
-                "runner_up": -point["runner_up"],
-            }
-            for point in points
-        ]
 
 
 def _reflected(estimate: Estimate) -> Estimate:

@@ -22,6 +22,7 @@ import numpy as np
 from truant.assumptions import Estimate
 from truant.assumptions.mcar import Mcar
 from truant.counts import CUBES, OBSERVED, PULLS, SQUARES, SUM, Counts
+from truant.envelope import FloatOrNaN
 from truant.estimates.beliefs import FEW_ARMS, each_arm
 from truant.estimates.clusters import Clusters
 from truant.estimates.ranking import Z_GRID
@@ -32,10 +33,11 @@ from truant.setting import FloatArray, Setting
 class Bounds:
     """The worst and the best case of an arm, and how far each may be off by sampling."""
 
-    low: float
-    high: float
-    low_limit: float  # the interval that holds the mean, whatever is missing
-    high_limit: float
+    low: FloatOrNaN  # the mean in the worst case
+    high: FloatOrNaN  # the mean in the best case
+    # lower end of an interval that contains the mean whatever the missing outcomes are
+    low_limit: FloatOrNaN
+    high_limit: FloatOrNaN  # upper end of this interval
 
 
 def worst_case(
@@ -116,20 +118,22 @@ FARTHEST = 37.0  # a z whose two-sided probability is still a positive number
 class Lift:
     """An arm's difference to the control as a share of the control's value: 0.1 is 10% more."""
 
-    mean: float
-    low: float
-    high: float
+    mean: float  # the lift
+    low: FloatOrNaN  # lower end of its confidence interval; NaN if there is none
+    high: FloatOrNaN  # upper end of its confidence interval; NaN if there is none
 
 
 @dataclass(frozen=True)
 class Difference:
     """An arm's value minus the control's."""
 
-    mean: float
-    low: float
-    high: float
-    p_value: float  # of no difference, adjusted as the interval is
-    lift: Lift | None  # None where the control's interval holds zero, so that a share of it says nothing
+    mean: float  # the difference
+    low: FloatOrNaN  # lower end of its simultaneous confidence interval; NaN if there is none
+    high: FloatOrNaN  # upper end of its simultaneous confidence interval; NaN if there is none
+    # p-value of no difference, adjusted for several arms as the interval is; NaN if there is no interval
+    p_value: FloatOrNaN
+    # the difference as a share of the control's mean (0.1 is 10% more); None if the control's interval contains zero
+    lift: Lift | None
 
 
 def differences(estimates: Sequence[Estimate], control: int, level: float) -> list[Difference | None]:

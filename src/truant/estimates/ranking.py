@@ -166,9 +166,9 @@ class MoreRows:
     0: it has reached it already; None: no number of rows that anybody could collect will do it.
     """
 
-    assumption: str
-    arm: str  # the leader
-    rows: int | None
+    assumption: str  # name of the assumption
+    arm: str  # the leader under it
+    rows: int | None  # rows to add; 0 if the leader is clear already, None if no practical number is enough
 
 
 def more_rows(ranked: Ranking, arms: Sequence[str], rows: int, level: float) -> MoreRows | None:

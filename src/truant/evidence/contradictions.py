@@ -28,25 +28,23 @@ DOUBTFUL = 0.05  # p-values below which a test contradicts
 class Test:
     """A likelihood-ratio test; `arm` is empty where it is about all arms together."""
 
-    assumption: str
-    question: str
-    arm: str
-    statistic: float
-    freedom: int
-    p_value: float  # corrected for several arms (Holm) where there is one test for each
-    could_contradict: bool = (
-        True  # whether a small p-value speaks against the assumption, or is only good to know
-    )
-    contradicted: bool = False  # whether it does: p below 5%
-    remark: str = ""  # what else to know of the answer
+    assumption: str  # name of the assumption
+    question: str  # the question that the test answers
+    arm: str  # the arm that is tested; empty if all arms are tested together
+    statistic: float  # chi-square statistic
+    freedom: int  # degrees of freedom
+    p_value: float  # p-value, corrected by Holm's method if there is one test for each arm
+    could_contradict: bool = True  # whether a small p-value contradicts the assumption
+    contradicted: bool = False  # whether it does: the p-value is below 0.05
+    remark: str = ""  # what else to know about the answer; empty if nothing
 
 
 @dataclass(frozen=True)
 class Untestable:
     """What no data of this kind can contradict."""
 
-    assumption: str
-    reason: str
+    assumption: str  # name of the assumption
+    reason: str  # why it cannot be tested
 
 
 def contradictions(

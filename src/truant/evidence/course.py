@@ -20,26 +20,26 @@ ENOUGH = 20  # rows of a period, below which its missing share is chance
 class ArmPeriod:
     """An arm in one period."""
 
-    period: int
-    start: str  # of the period, as a condition can be written
-    arm: str
-    rows: int
-    share: float | None  # of the period's rows
-    observed: int
-    missing_share: float | None
-    mean: float | None  # of the observed outcomes
+    period: int  # number of the period, from 0
+    start: str  # start of the period, as a condition can be written
+    arm: str  # name of the arm
+    rows: int  # rows of this arm in the period
+    share: float | None  # share of the period's rows that have this arm; None if the period has no rows
+    observed: int  # rows whose outcome was observed
+    missing_share: float | None  # share of outcomes that are missing; None if there are no rows
+    mean: float | None  # mean of the observed outcomes; None if there are none
 
 
 @dataclass(frozen=True)
 class OverTime:
     """All arms by period, in the order of time."""
 
-    column: str
-    length: str  # of a period, in words
-    numeric: bool  # times are plain numbers
+    column: str  # the time column
+    length: str  # length of a period, in words
+    numeric: bool  # whether times are plain numbers instead of dates
     left_out: int  # rows without a time
-    starts: tuple[float, ...]  # of the periods: seconds since 1970, or numbers
-    periods: tuple[ArmPeriod, ...]
+    starts: tuple[float, ...]  # start of each period: seconds since 1970 in UTC, or a plain number
+    periods: tuple[ArmPeriod, ...]  # one entry for each period and arm
     running: bool = field(default=False, repr=False)  # more rows come, and pending ones are not counted
 
     def rows_by_period(self) -> FloatArray:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from truant.counts import OBSERVED, PULLS, SQUARES, SUM, Counts
+from truant.envelope import FloatOrNaN
 from truant.estimates.beliefs import Belief, Labels
 from truant.setting import FloatArray, Setting
 
@@ -21,16 +23,38 @@ class Tipping:
     and still lie in the range (None if the range is not known).
     """
 
-    assumption: str
-    winner: str
-    runner_up: str
-    gap: float
+    assumption: str  # name of the assumption
+    winner: str  # the arm with the best mean under it
+    runner_up: str  # the arm with the second best mean
+    gap: float  # difference of their means
+    # shift of the winner's missing outcomes that closes the gap, in units of the outcome; None if none of its outcomes
+    # is missing
     shift: float | None
+    # the same in standard deviations of the outcome; None if there is no shift, or no spread
     shift_in_sd: float | None
+    # whether missing outcomes can be shifted that far within the range of the outcome; None if the range is not known
+    # or there is no shift
     possible: bool | None
-    runner_up_shift: float | None  # the same from the runner-up's side: its missing outcomes raised
+    # shift of the runner-up's missing outcomes that closes the gap, in the other direction; None if none is missing
+    runner_up_shift: float | None
+    # the same in standard deviations of the outcome; None if there is no shift, or no spread
     runner_up_shift_in_sd: float | None
+    # whether that is possible within the range of the outcome; None if the range is not known or there is no shift
     runner_up_possible: bool | None
+
+
+class ShiftedMean(NamedTuple):
+    """A point of a tipping curve: the winner's mean with its missing outcomes shifted."""
+
+    shift: float  # shift of the missing outcomes against the winner, in units of the outcome
+    value: float  # mean of the winner with this shift
+    low: FloatOrNaN  # lower end of its confidence interval; NaN if there is none
+    high: FloatOrNaN  # upper end of its confidence interval; NaN if there is none
+    runner_up: float  # mean of the runner-up, which stays the same
+
+    def reflected(self) -> ShiftedMean:
+        """The point for -Y."""
+        return ShiftedMean(self.shift, -self.value, -self.high, -self.low, -self.runner_up)
 
 
 def tipping(belief: Belief, counts: Counts, setting: Setting, labels: Labels) -> Tipping | None:
@@ -78,7 +102,7 @@ def _in_sd(shift: float | None, sd: float) -> float | None:
     return shift / sd if shift is not None and sd > 0 else None
 
 
-def tipping_curve(belief: Belief, counts: Counts, level_z: float) -> list[dict[str, float]]:
+def tipping_curve(belief: Belief, counts: Counts, level_z: float) -> list[ShiftedMean]:
     """The winner's value with its limits as its missing outcomes are lowered, and the runner-up's, which stays."""
     order = _ranked(belief)
     if len(order) < 2:
@@ -91,14 +115,9 @@ def tipping_curve(belief: Belief, counts: Counts, level_z: float) -> list[dict[s
     reach = 2 * max(belief.means[winner] - belief.means[runner_up], top.standard_error) / share
     low, high = top.at(-level_z), top.at(level_z)
     return [
-        {
-            "shift": float(shift),
-            "value": float(top.mean - shift * share),
-            "low": float(low - shift * share),
-            "high": float(high - shift * share),
-            "runner_up": belief.means[runner_up],
-        }
-        for shift in np.linspace(0.0, reach, CURVE_POINTS)
+        ShiftedMean(shift, top.mean - fall, low - fall, high - fall, belief.means[runner_up])
+        for shift in np.linspace(0.0, reach, CURVE_POINTS).tolist()
+        for fall in (shift * share,)
     ]
 
 

@@ -36,7 +36,7 @@ class PlanColumns(TypedDict):
 
 
 class PlanChances(TypedDict):
-    """Probability of a clear winner in two scenarios."""
+    """Probability that the best arm becomes clear, in two scenarios."""
 
     alike: float  # if missing outcomes are like the observed ones of the same arm and level
     # if missing outcomes differ from the observed ones, by `options.differ` standard deviations

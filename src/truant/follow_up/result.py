@@ -119,21 +119,23 @@ class Plan(Shown):
 
     Parameters
     ----------
-    options, labels : what was asked of the plan, and names of arms and mediator levels.
-    kind : `reached`: `needed` follow-ups reach the chance; `not-reached`: not even all missing outcomes do; `settled`:
-        the best arm is clear already.
-    needed : smallest number of follow-ups that reaches the chance; None if none does.
+    options : what was asked of the plan.
+    labels : names of arms and mediator levels.
+    kind : `reached`: `needed` follow-ups reach the probability `options.chance`; `not-reached`: not even all missing
+        outcomes do; `settled`: the best arm is clear already.
+    needed : smallest number of follow-ups that reaches `options.chance`; None if none does.
     point : what is planned: the budget, else what is needed, else all.
-    curve : probabilities along the number of follow-ups, the last point with all of them.
-    cells : how many from which arm and mediator level.
-    smallest_difference : between the two arms that lead, in outcome units, that the planned follow-ups make clear with
-        the chance; None if nothing is planned.
-    leader : the arm that is clear already; None if there is none.
+    curve : the two probabilities along the number of follow-ups, the last point with all of them.
+    cells : one entry for each arm and mediator level.
+    smallest_difference : smallest difference between the two leading arms that the planned follow-ups make clear, in
+        units of the outcome; None if nothing is planned.
+    outcome_sd : standard deviation of an outcome.
+    leader : the arm that is clearly the best already; None if there is none.
     failed : follow-ups before that brought no outcome.
     left_open : difference between the two arms that lead, in outcome units, that stays open since failed follow-ups may
         have any outcome, however many others are answered; 0 if none fails or they are like the answers.
     minimize : whether the best arm is the one with the lowest mean.
-    seed : with which the rows are drawn.
+    seed : seed with which the rows are drawn.
     provenance : where the counts came from.
     missing_rows : rows whose outcome is missing, from which follow-ups are drawn; None if only counts were given.
     """

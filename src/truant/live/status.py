@@ -108,8 +108,7 @@ class Status(Shown):
     stopping: Stopping | None  # whether the stop rule is met; None if there is no rule
     # a sentence for each two clocks (of experiment, store and machine) that differ by more than five minutes
     clocks: tuple[str, ...]
-    # the analysis of the settled decisions, without the fields about a file
-    analysis: Annotated[Analysis, "analysis-2.json"]
+    analysis: Analysis  # the analysis of the settled decisions, without the fields about a file
 
     @property
     @in_document
@@ -125,7 +124,7 @@ class Status(Shown):
 
     def summary(self) -> dict[str, Any]:
         """Everything, as plain values for JSON."""
-        return dict(plain(self)) | {"analysis": self.analysis.summary()}
+        return dict(plain(self))
 
     def __repr__(self) -> str:
         decisions = counted(self.decisions, "decision")

@@ -49,7 +49,7 @@ class RehearsedRun:
     null: bool  # whether the run is in the null world, in which all arms are equal
     run: int  # number of the run, from 0
     regret: float  # regret of the run, in units of the outcome
-    winner: int | None  # number of the arm that was called the clear winner, from 1; None if there is none
+    winner: int | None  # number of the arm that was called clearly the best, from 1; None if there is none
     right: bool  # whether this is a best arm
     # days until the shares of the arms changed by what was learned; NaN if they did not
     first_learning_days: float

@@ -67,6 +67,8 @@ def test_postgresql_goes_by_its_own_clock(create, host):
     assert abs(live.ask().asked.timestamp() - time.time()) < 3600
     [differs] = compare_clocks(live)
     assert "from the clock of the store, which decides" in differs
+    [found] = live.doctor().clocks
+    assert "from the clock of the store, which decides" in found
 
 
 @on_sqlite
@@ -161,6 +163,10 @@ def test_what_a_clock_that_was_ahead_did_is_undone(live, reopened):
     assert live.tell(asked[3].id, outcome=1).verdict == "late"
     assert any("A clock was ahead" in sentence for sentence in live.status().clocks)
     assert any("A clock was ahead" in sentence for sentence in live.status().sentences)
+    diagnosis = live.doctor()
+    assert diagnosis.healthy
+    assert "A clock was ahead" in str(diagnosis)
+    assert wrong.doctor().clocks == ()
 
     assert live.turn_clock_back(went_wrong, actor="ada", why="the clock of a server was set wrong") == 6
     after = rows(live)

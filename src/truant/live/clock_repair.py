@@ -13,6 +13,7 @@ from truant.live.decision import SKEW, turned_back
 from truant.live.settle import configuration_of
 from truant.live.store import Transaction, decision_statements, statements
 from truant.live.store.deadline import patient
+from truant.live.store.statements import Head
 from truant.live.times import DAY, SECOND, host_clock, moment, shown
 
 if TYPE_CHECKING:
@@ -82,14 +83,17 @@ def turn_back(experiment: Experiment, to: datetime | str, note: Note) -> int:
 def compare_clocks(experiment: Experiment) -> list[str]:
     """A sentence for each two clocks that differ by more than machines may: of experiment, store and this machine."""
 
-    def query(transaction: Transaction) -> tuple[int, int, int]:
-        seen = statements.head_of(transaction, experiment.number).clock
-        if experiment.clock.is_given:
-            now = experiment.now_in(transaction)
-            return seen, now, now
-        return seen, transaction.now(), host_clock()
+    def query(transaction: Transaction) -> list[str]:
+        given = experiment.now_in(transaction) if experiment.clock.is_given else None
+        return differing_clocks(transaction, statements.head_of(transaction, experiment.number), given)
 
-    seen, now, host = experiment.store.read(query)
+    return experiment.store.read(query)
+
+
+def differing_clocks(transaction: Transaction, head: Head, given: int | None) -> list[str]:
+    """The same in a transaction; `given` is the time by a clock of the caller, which takes the place of the others."""
+    seen = head.clock
+    now, host = (transaction.now(), host_clock()) if given is None else (given, given)
     found = []
     if seen > now + SKEW:
         found.append(

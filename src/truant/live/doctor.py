@@ -20,6 +20,7 @@ from truant.counts import Counts
 from truant.envelope import in_document, plain
 from truant.errors import TruantError, quoted
 from truant.live import counting
+from truant.live.clock_repair import differing_clocks
 from truant.live.configuration import Configuration
 from truant.live.decision import Row
 from truant.live.examining import (
@@ -55,6 +56,9 @@ class Diagnosis:
     allocations: int  # allocations that were computed again
     unchecked: int  # allocations that were not computed again
     findings: tuple[str, ...]  # one sentence for each difference; empty if all agrees
+    # a sentence for each two clocks (of experiment, store and machine) that differ by more than five minutes, which is
+    # no error of the store
+    clocks: tuple[str, ...] = ()
 
     @property
     @in_document
@@ -83,7 +87,7 @@ class Diagnosis:
         return dict(plain(self))
 
     def __str__(self) -> str:
-        return "\n".join([self.sentence, *(f"- {finding}" for finding in self.findings)])
+        return "\n".join([self.sentence, *(f"- {finding}" for finding in (*self.findings, *self.clocks))])
 
 
 UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)  # of rows that are damaged
@@ -113,12 +117,15 @@ class _Findings:
 
 def examine(experiment: Experiment, allocations: int | None = 20) -> Diagnosis:
     """Compare what is kept with what follows from the decisions."""
-    return examine_named(experiment.store, experiment.name, allocations)
+    given = experiment.clock.rough() if experiment.clock.is_given else None
+    return examine_named(experiment.store, experiment.name, allocations, given)
 
 
 @patient
-def examine_named(store: Store, name: str, allocations: int | None = 20) -> Diagnosis:
-    """The same for an experiment that may be too damaged to be opened."""
+def examine_named(
+    store: Store, name: str, allocations: int | None = 20, given: int | None = None
+) -> Diagnosis:
+    """The same for an experiment that may be too damaged to be opened; `given` is the time by a clock of the caller."""
     if allocations is not None:
         allocations = whole_number("allocations", allocations, at_least=0)
     found = _Findings()
@@ -126,7 +133,7 @@ def examine_named(store: Store, name: str, allocations: int | None = 20) -> Diag
 
     def query(transaction: Transaction) -> Diagnosis:
         found.add(_wrong_store(transaction))
-        return _examined(transaction, name, allocations, found)
+        return _examined(transaction, name, allocations, found, given)
 
     numbers = dict.fromkeys(("decisions", "settled", "cells", "allocations", "unchecked"), 0)
     with found.reading("experiments"):
@@ -149,11 +156,15 @@ def _wrong_store(transaction: Transaction) -> Iterator[str]:
         yield f"The table decisions has {count:,} keys that are no keyed hashes."
 
 
-def _examined(transaction: Transaction, name: str, most: int | None, found: _Findings) -> Diagnosis:
+def _examined(
+    transaction: Transaction, name: str, most: int | None, found: _Findings, given: int | None
+) -> Diagnosis:
     head = statements.head_named(transaction, name)
     if head is None:
         raise LookupError(f"experiment {quoted(name)} is missing")
-    kept = Kept(head, {}, {}, [])
+    kept, clocks = Kept(head, {}, {}, []), list[str]()
+    with found.reading("experiments"):
+        clocks += differing_clocks(transaction, head, given)
     with found.reading("revisions"):
         for number, _, text in statements.revisions(transaction, head.id):
             kept.configurations[number] = Configuration.from_json(text)
@@ -181,9 +192,8 @@ def _examined(transaction: Transaction, name: str, most: int | None, found: _Fin
     with found.reading("allocations"):
         found.add(_differing_allocations(kept, chosen, recount))
     unchecked = len(kept.allocations) - len(chosen)
-    return Diagnosis(
-        name, recount.decisions, recount.settled, len(cells), len(chosen), unchecked, tuple(found.sentences)
-    )
+    numbers = (recount.decisions, recount.settled, len(cells), len(chosen), unchecked)
+    return Diagnosis(name, *numbers, tuple(found.sentences), tuple(clocks))
 
 
 def _recomputable(kept: Kept, most: int | None, is_stale: bool) -> list[AllocationRow]:

@@ -17,9 +17,10 @@ import pytest
 from tests.live.counted import assert_sound, rows
 from tests.postgres import GUARDED
 from truant.errors import Conflict, Gone, InvalidValue, MissingExtra, TruantError, Unavailable, UnknownName
+from truant.live import experiment as experiment_module
 from truant.live.experiment import Experiment, experiments
 from truant.live.store import deadline
-from truant.live.store.opening import MIGRATIONS, open_store
+from truant.live.store.opening import MIGRATIONS, open_store, store_at
 
 SETTINGS = {"levels": [0, 1], "assume": "mcar", "window": "7d"}
 FORK = multiprocessing.get_context("fork")
@@ -378,6 +379,32 @@ def test_experiments_that_are_not_there(create, store_url):
     with pytest.raises(Conflict, match="There is an experiment 'mail' already") as error:
         create("mail")
     said(error)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"name": 5}, {"name": "nobody"}, {"timeout": "soon"}, {"seed": []}, {"name": ""}], ids=str
+)
+def test_an_open_that_is_refused_leaves_no_store_open(create, store_url, monkeypatch, arguments):
+    given = create("mail").store
+    opened, closed, close = [], [], type(given).close
+
+    def opening(*place, **options):
+        opened.append(store_at(*place, **options))
+        return opened[-1]
+
+    def closing(store):
+        closed.append(store)
+        close(store)
+
+    monkeypatch.setattr(experiment_module, "store_at", opening)
+    monkeypatch.setattr(type(given), "close", closing)
+    with pytest.raises((TruantError, TypeError)):
+        Experiment.open(**({"name": "mail", "store": store_url} | arguments))
+    assert closed == opened
+    closed.clear()
+    with pytest.raises((TruantError, TypeError)):
+        Experiment.open(**({"name": "mail", "store": given} | arguments))
+    assert closed == []  # a store that the caller gave stays the caller's
 
 
 def test_tells_that_are_refused(create, clock):

@@ -114,8 +114,8 @@ class Experiment(Decisions):
             )
             statements.insert_allocation(transaction, number, row)
 
-        experiment = cls(place, name, own, _generator(seed))
         with closed_on_error(place, given=store):
+            experiment = cls(place, name, own, _generator(seed))
             place.write(operation)
             experiment.reach()
         return experiment
@@ -147,11 +147,11 @@ class Experiment(Decisions):
         """
         _check_name(name)
         place = store_at(store, create=False)
-        experiment = cls(place, name, ExperimentClock(clock), _generator(seed), settles, fallback)
         with (
             closed_on_error(place, given=store),
             deadline.within(deadline.seconds_of(timeout, deadline.USUAL)),
         ):
+            experiment = cls(place, name, ExperimentClock(clock), _generator(seed), settles, fallback)
             try:
                 experiment.reach()
             except Unavailable:

@@ -1,10 +1,8 @@
 """One error family: every message is one sentence that says what was expected, what came, what to do.
 
-Defaults that commands, Python functions and files of studies share; no numpy, since `truant ask` reads them.
-
-Texts and values of others (labels, names, paths, arguments) as they may be shown in a terminal.
-
-Optional dependencies: which packages each extra of `pip install "truant[...]"` brings, and what needs it.
+Beside them stands what messages need: texts and values of others (labels, names, paths) as a terminal may show them,
+defaults that commands and Python functions share, and the extras of `pip install "truant[...]"` with what needs them.
+Nothing here imports numpy, since `truant ask` reads it.
 """
 
 from __future__ import annotations

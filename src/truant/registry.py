@@ -3,8 +3,7 @@
 A module of a room lists what it offers in a dict called `parts`, name -> factory. Another package offers
 parts through entry points of the group "truant.<room>". Its code is imported only where a part of it is asked for by
 name, or where all parts are listed; whatever is wrong with it is said in one sentence that names the package.
-
-Entry points: what other packages offer, read without importing them, whatever state they are in.
+Entry points are read without importing what they name.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What is known before the first pull: how many arms, which mediator levels, what outcomes can be, which are better.
 
-Columns of pulls, checked: codes of arms and mediators, and outcomes.
+Columns of pulls (codes of arms and mediators, outcomes) are checked here, too.
 """
 
 from __future__ import annotations

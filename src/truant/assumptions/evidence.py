@@ -1,6 +1,5 @@
-"""What data can say about an assumption: tests that it can fail, concerns about an arm, and what it repeats.
-
-The probabilities of one arm, as plain tables: what an efficient variance is a function of.
+"""What data can say about an assumption: tests that it can fail, concerns about an arm, and what it repeats; and the
+probabilities of one arm as plain tables, which an efficient variance is a function of.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Fits for reporting: the maximum of one arm's table to the last digit, and its profile limits.
+"""Fits for reports: the maximum of one arm's likelihood to the last digit, profile limits, and Cramer-Rao bound.
 
-The Cramer-Rao bound of one arm's table of counts, for the assumptions that are fitted by likelihood.
-
-Whether follow-ups bring what a likelihood fit says of missing outcomes; the error of the fit counts.
+A test of follow-ups compares their answers with what the fit says of missing outcomes; the error of the fit counts.
 """
 
 from __future__ import annotations

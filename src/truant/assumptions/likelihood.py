@@ -8,7 +8,7 @@ for missing mediators. Where mediators are never missing, lambda is 1 and drops 
 Parameters are one vector: pi (K*L), then g (L or K), then lambda (K). Nothing here makes arrays: `work` is
 scratch space, of which each function takes the front and hands on the rest.
 
-The paper's linear solutions of the MNAR models: exact where feasible, and a diagnostic where not.
+The paper's linear solutions are here, too: they are exact where they are feasible, and a diagnostic where not.
 """
 
 from __future__ import annotations

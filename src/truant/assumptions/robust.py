@@ -9,7 +9,7 @@ Symbols: n, S, Q, C are number, sum, sum of squares and of cubes of a cell's out
 kappa_3 an arm's sum of squares, degrees of freedom and third moment within cells; D_2, D_3 the second and third
 moment between cells; R the range of the outcomes, s_0 their stated scale.
 
-A straight at(z), for estimates that are taken as normal.
+`straight` is the at(z) of estimates that are taken as normal.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Keeps calibrated roots in the user's cache folder, beside compiled code: safe to delete, made again if damaged.
+"""Rows that a known policy chose: intervals calibrated by replaying it.
 
-Rows that a known policy chose: intervals calibrated by replaying it, checked, and kept on disk.
-
-Intervals at the end of a run whose policy is at hand: calibrated by replaying it, for results of simulations.
+For tables the roots of the calibration are kept in the user's cache folder, beside compiled code: they are safe to
+delete, and made again if damaged. For simulations the intervals at the end of a run are made with the policy at hand.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ with variance sum w^2 (q - theta)^2 / W^2. So weighted sums for each arm and lev
 
 The value of a mix d over arms is sum_a d(a) theta_a with weights 1/e: its augmented form, the mean over rows of
 sum_a d(a) theta_a + d(A)/e (q - theta_A), is the same number, since the second term adds up to 0 within each arm.
-
-The value of a mix: what outcomes would be if arms were chosen with other shares.
 """
 
 from __future__ import annotations

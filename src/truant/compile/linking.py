@@ -1,6 +1,5 @@
-"""Links a template with its parts: their functions become its global names, and numba compiles them together.
-
-What numba says about a function that it cannot compile, in one sentence.
+"""Links a template with its parts: their functions become its global names, and numba compiles them together. What
+numba says about a function that it cannot compile becomes one sentence.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Marks for functions of the compiled core: how each is compiled where it is called.
 
-The kinds of arguments that heavy functions take, in numba's types: `NUMBER(TABLE, VECTOR)` returns a number.
-
-Compiling a little faster: what numba spends a fifth of its time on, and need not.
+Kinds are the types of a heavy function's arguments: `NUMBER(TABLE, VECTOR)` returns a number. What numba does
+and truant does not need, a fifth of its time, is left out.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Probability of being best and loss of stopping now: each arm's value is at(Z), Z ~ N(0, 1), by quadrature.
+"""How the arms compare under one assumption: probability of being best, expected loss of choosing one now, and how many
+more rows or follow-ups make the leader clear, if the present estimates are right.
 
-How the arms compare under one assumption: probability of being best, expected loss, and how far to trust them.
-
-How many more rows until the leader is clear, if the arms keep their shares and their present estimates.
-
-How many more follow-ups until the leader under `follow-up` is clear, if its present estimates are right.
+Each arm's value is at(Z), Z ~ N(0, 1), by quadrature.
 """
 
 from __future__ import annotations

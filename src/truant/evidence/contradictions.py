@@ -1,6 +1,6 @@
 """Tests of what assumptions imply and data can contradict; what they cannot is said to be untestable.
 
-Whether the mediator tells anything: of the outcome, or of which outcomes are missing.
+One of them asks whether the mediator tells anything: of the outcome, or of which outcomes are missing.
 """
 
 from __future__ import annotations

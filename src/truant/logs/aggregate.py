@@ -1,6 +1,5 @@
-"""From the rows of the aggregate query to counts: codes, labels, setting.
-
-Numbers that probably stand for missing: -99 among ages.
+"""From the rows of the aggregate query to counts: codes, labels, setting; and a note on numbers that probably stand for
+missing, such as -99 among ages.
 """
 
 from __future__ import annotations

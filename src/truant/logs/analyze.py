@@ -1,7 +1,4 @@
-"""What was stated of how the rows of a log were collected, checked.
-
-Analyze: a table with holes, read where it lies, and what it says under each assumption.
-"""
+"""Analyze: a table with missing outcomes, read where it lies, and what it says under each assumption."""
 
 from __future__ import annotations
 

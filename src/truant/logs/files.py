@@ -1,6 +1,6 @@
-"""Columns that are written in folder names, such as `day=3/log.csv`; they are read only if asked for.
+"""Finds the files of a log (one, several, a folder) and lets DuckDB read them where they are.
 
-Finds the files of a log (one, several, a folder) and lets DuckDB read them where they are.
+Columns that are written in folder names, such as `day=3/log.csv`, are read only if asked for.
 """
 
 from __future__ import annotations

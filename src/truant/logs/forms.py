@@ -1,10 +1,7 @@
-"""What a text looks like once its digits are made alike, and whether that is a number: '$1,234.50' is `$9,999.99`.
+"""How the numbers of a text column are written: plainly, as yes and no, with signs of currency, thousands, percent.
 
-Millions of texts are a few shapes, so that a database can show all of them and Python can decide how to read them.
-
-Sentences that refuse a column whose texts are no numbers, and say what to do.
-
-How the numbers of a text column are written: plainly, as yes and no, with signs of currency, thousands, percent.
+Millions of texts have a few forms once their digits are made alike ('$1,234.50' is `$9,999.99`), so that a database can
+list all forms and Python can decide how to read them. A column whose texts are no numbers is refused with what to do.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Units of which a log has several rows: puts them into groups that one more key of the aggregate tells apart.
 
-Sums that are weighted by the probability of each choice: further columns of the one aggregate.
+Sums that are weighted by the probability of each choice are further columns of the same aggregate.
 """
 
 from __future__ import annotations

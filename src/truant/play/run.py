@@ -1,6 +1,5 @@
-"""One run of one policy in one instance of a world: from parts to the compiled loop and back.
-
-The regret of many runs in a few figures, and the difference of two policies run by run.
+"""One run of one policy in one instance of a world: from parts to the compiled loop and back; and the regret of many
+runs in a few figures.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What people do today (drop the missing rows, or call them zero), and oracles that see every outcome.
 
-`mar-provable`: a width for `mar` that holds at every arm and round with probability 1 - delta.
+Beside them `mar-provable`: a width for `mar` that holds at every arm and round with probability 1 - delta.
 """
 
 from __future__ import annotations

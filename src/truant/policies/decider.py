@@ -1,7 +1,4 @@
-"""One decision at a time, from counts alone: the same counts give the same scores, in any process.
-
-All arms of one table of counts, scored at once: what a single decision is made from.
-"""
+"""One decision at a time, from counts alone: the same counts give the same scores, in any process."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """The paper's own algorithms with its constants, for comparison: each brings its own width.
 
 Each index is mean + sqrt(alpha log T) x width, so at(z) with z = sqrt(alpha log T) as for `ucb`. All but
-Algorithm 1 begin with ceil(log(T)^2) pulls of each arm; a cell with no observed outcome is infinitely good.
-
-The paper's MNAR algorithms, with its constants: the odds system solved by its inverse, and their widths.
+Algorithm 1 begin with ceil(log(T)^2) pulls of each arm; a cell with no observed outcome is infinitely good. The MNAR
+algorithms solve the system of the odds by its inverse.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The least variance that an estimate can have under an assumption, and the regret it makes unavoidable.
 
-What a quantity needs of a world: its arms' tables, which satisfy an assumption or are refused with the reason.
+Both are made of the tables of a world's arms, which satisfy the assumption or are refused with the reason.
 """
 
 from __future__ import annotations

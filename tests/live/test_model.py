@@ -1,8 +1,12 @@
 """Any sequence of calls does what a simple model says: the same verdicts, refusals, states and counts."""
 
+import copy
 import itertools
+import os
+import shutil
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,8 +24,9 @@ from tests.live.conftest import START
 from tests.live.counted import assert_sound, folded, kept, rows
 from tests.live.model import UNKNOWN, Made, Model
 from truant.durations import duration, duration_text
-from truant.errors import TruantError
-from truant.live import counting
+from truant.errors import TruantError, Unavailable
+from truant.live import counting, times
+from truant.live.exchange import backup
 from truant.live.experiment import Experiment
 from truant.live.store.opening import open_store
 from truant.live.times import ManualClock, as_datetime, shown
@@ -45,11 +50,35 @@ def _given(found):
     return found.verdict
 
 
+class StoreClock:
+    """The clock of the machine that has the store: it goes on as time passes, and jumps when somebody sets it."""
+
+    def __init__(self):
+        self.wall, self.passed = ManualClock(START)(), 0
+
+    def __call__(self):
+        return self.wall
+
+    def advance(self, by):
+        """Time passes."""
+        self.passed += duration("by", by)
+        self.wall += duration("by", by)
+
+    def as_module(self):
+        """In place of the module time."""
+        return SimpleNamespace(
+            time_ns=lambda: 1000 * self.wall,
+            monotonic_ns=lambda: 1000 * self.passed,
+            clock_gettime_ns=lambda which: 1000 * self.passed,
+        )
+
+
 class Calls(RuleBasedStateMachine):
     """Two openings of one experiment, called in any order."""
 
     url = ""
     settle = "at_close"
+    patch = None  # given: the time is that of the store, whose clock jumps
 
     @initialize(
         absent=st.sampled_from([None, 0.0]),
@@ -60,6 +89,12 @@ class Calls(RuleBasedStateMachine):
     )
     def begin(self, absent, mediator_absent, grace, holdout, settles):
         self.clock, name = ManualClock(START), f"experiment {next(NAMES)}"
+        if self.patch is not None:
+            self.clock = StoreClock()
+            self.patch.setattr(times, "time", self.clock.as_module())
+        self.drift = 0  # by which the clock of the store has jumped since it was last believed
+        self.copies, self.saved = Path(tempfile.mkdtemp()), None
+        self.options = {"settles": settles, "clock": None if self.patch else self.clock}
         fixed = {
             "absent": absent,
             "mediator_absent": mediator_absent,
@@ -71,7 +106,7 @@ class Calls(RuleBasedStateMachine):
             name,
             ["a", "b"],
             store=self.store,
-            clock=self.clock,
+            clock=self.options["clock"],
             seed=1,
             window=duration_text(6 * HOUR),
             grace=duration_text(grace),
@@ -80,7 +115,7 @@ class Calls(RuleBasedStateMachine):
             assume="mcar",
             **fixed,
         )
-        other = Experiment.open(name, store=self.store, clock=self.clock, seed=2, settles=settles)
+        other = Experiment.open(name, store=self.store, seed=2, **self.options)
         self.both, self.turn = (experiment, other), 0
         self.model = Model(6 * HOUR, grace, self.settle == "on_arrival", absent, mediator_absent, ["a", "b"])
         self.latest, self.file = 0, []
@@ -305,9 +340,67 @@ class Calls(RuleBasedStateMachine):
     def advance(self, by):
         self.clock.advance(by)
 
-    @rule(by=st.sampled_from([10**6, HOUR, 48 * HOUR]))
-    def jump_back(self, by):
-        self.clock.advance(-by)
+    @rule(by=st.sampled_from([-48 * HOUR, -HOUR, -(10**6), HOUR // 2, 3 * HOUR]), is_right=st.booleans())
+    def jump(self, by, is_right):
+        """The clock of the caller is believed; that of the store unless it is an hour off and nobody accepts it."""
+        if self.patch is None:
+            self.clock.advance(min(by, -by))
+            return
+        self.clock.wall += by
+        self.drift += by
+        if abs(self.drift) <= HOUR:
+            return
+        before = rows(self.both[0])
+        for call in (self.experiment.close_windows, self.experiment.now):
+            with pytest.raises(Unavailable, match="Correct the clock"):
+                call()
+        if self.model.status == "running":
+            with pytest.raises(Unavailable, match="Correct the clock"):
+                self.experiment.ask()
+        assert rows(self.both[0]) == before
+        if is_right:
+            self.experiment.accept_clock()
+            self.drift = 0
+        else:
+            self.clock.wall -= by
+            self.drift -= by
+        for one in self.both:
+            assert one.now() == self.clock()
+
+    @rule()
+    def restart(self):
+        """Both processes end and begin again."""
+        self.store.close()
+        self.store = open_store(self.url)
+        self.both = tuple(
+            Experiment.open(self.both[0].name, store=self.store, seed=next(NAMES), **self.options)
+            for _ in self.both
+        )
+        self.drift = 0
+
+    # Files
+
+    @precondition(lambda self: self.url.startswith("sqlite"))
+    @rule()
+    def keep_a_copy(self):
+        path = backup(self.store, self.copies / f"{next(NAMES)}.db")
+        self.saved = path, copy.deepcopy((self.model, self.file, self.both[0].refresh().head.clock))
+
+    @precondition(lambda self: self.saved is not None)
+    @rule()
+    def put_the_copy_back(self):
+        """The file is replaced while it is open: refused, and after `reopen` all is as it was."""
+        file, (path, kept) = self.url.removeprefix("sqlite:///").partition("?")[0], self.saved
+        os.replace(shutil.copyfile(path, self.copies / "again.db"), file)
+        for end in ("-wal", "-shm"):
+            Path(file + end).unlink(missing_ok=True)
+        for call in (self.experiment.ask, self.experiment.close_windows):
+            with pytest.raises(Unavailable, match="was replaced by another one while it was in use"):
+                call()
+        for one in self.both:
+            one.reopen()
+        self.drift = 0
+        self.model, self.file, self.latest = copy.deepcopy(kept)
 
     @rule()
     def close_windows(self):
@@ -378,14 +471,13 @@ class Calls(RuleBasedStateMachine):
         self.both[1].close_windows()
         assert self.both[1].refresh().head.counts_version == version, "what is counted is counted again"
         self.store.close()
+        shutil.rmtree(self.copies)
 
 
-@pytest.mark.parametrize("settle", ["at_close", "on_arrival"])
-def test_any_sequence_of_calls_does_what_the_model_says(store_url, settle):
-    machine = type("Machine", (Calls,), {"url": store_url, "settle": settle})
-    examples = 15 if store_url.startswith("sqlite") else 4
+def run_machine(examples, **settled):
+    """Play so many sequences of calls."""
     run_state_machine_as_test(
-        machine,
+        type("Machine", (Calls,), settled),
         settings=settings(
             max_examples=examples,
             stateful_step_count=40,
@@ -397,3 +489,12 @@ def test_any_sequence_of_calls_does_what_the_model_says(store_url, settle):
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+@pytest.mark.parametrize("settle", ["at_close", "on_arrival"])
+def test_any_sequence_of_calls_does_what_the_model_says(store_url, settle):
+    run_machine(15 if store_url.startswith("sqlite") else 4, url=store_url, settle=settle)
+
+
+def test_any_sequence_of_calls_while_the_clock_of_the_store_jumps(sqlite_url, monkeypatch):
+    run_machine(15, url=sqlite_url, patch=monkeypatch)

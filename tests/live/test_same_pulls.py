@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import truant
+from tests.live.campaign import ARMS, MAIL, run
 from truant.live import counting
 from truant.live.experiment import Experiment
 from truant.live.store import statements
@@ -111,3 +112,51 @@ def test_shares_of_ucb_count_what_is_pending(tmp_path):
     expected = decider.allocation(lab, pending=row.pending, ahead=row.ahead)
     assert row.probabilities == pytest.approx(expected, abs=1e-9)
     assert not np.allclose(expected, decider.allocation(lab, ahead=row.ahead))
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+@pytest.mark.parametrize("holdout", [0.0, 0.2])
+def test_the_export_of_an_experiment_with_an_added_arm_analyses_as_its_status(tmp_path, name, holdout):
+    """Before the arm has decisions, while none of them has an outcome, and afterwards."""
+    clock = ManualClock("2026-03-02 09:00")
+    settings = {one: value for one, value in MAIL.items() if value is not None}
+    experiment = Experiment.create(
+        "mails", list(ARMS), store="sqlite://", clock=clock, seed=1, holdout=holdout, **settings
+    )
+    run(experiment, clock, days=6, a_day=40)
+    experiment.add_arm("bold")
+    analysed = [_analysed_alike(experiment, tmp_path / name)]
+    for one in experiment.ask(60):
+        if one.arm != "bold":
+            experiment.tell(one.id, mediator="closed", outcome=1.0)
+    clock.advance("4d")
+    assert experiment.status(calibrate=False).arms[2].settled > 0
+    analysed.append(_analysed_alike(experiment, tmp_path / name))
+    run(experiment, clock, days=6, a_day=40, seed=5)
+    analysed.append(_analysed_alike(experiment, tmp_path / name))
+    assert analysed == [{"old", "new"}, {"old", "new"}, {"old", "new", "bold"}]
+
+
+def _analysed_alike(experiment, path):
+    """The arms that both analyse; of the table those decisions that the policy made, as in status."""
+    status = experiment.status(calibrate=False)
+    table = truant.analyze(
+        experiment.export(path),
+        arm="arm",
+        mediator="mediator",
+        outcome="outcome",
+        range=(0, 200),
+        where="holdout = false",
+        collected="adaptive",
+        assume="mar",
+    )
+    arms = {arm.arm: arm for arm in table.arms}
+    known = {arm.arm: arm for arm in status.arms if arm.mean is not None}
+    for name, arm in known.items():
+        estimate, near = arms[name].estimates["mar"], 1e-4 * (arm.high - arm.low)
+        assert estimate.mean == pytest.approx(arm.mean, rel=1e-9)
+        assert (estimate.low, estimate.high) == pytest.approx((arm.low, arm.high), abs=near)
+        assert estimate.probability_best == pytest.approx(arm.probability_best, abs=1e-9)
+    assert set(arms) == set(known)
+    assert table.verdict.kind == status.analysis.verdict.kind
+    return set(known)

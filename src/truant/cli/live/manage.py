@@ -187,7 +187,7 @@ def retire(name: str, arm: str, actor: str | None, why: str | None, store: str |
 
 @cli.group("clock", cls=SectionedGroup, no_args_is_help=False)
 def clock() -> None:
-    """Accept a clock that was set while processes ran, or undo what a wrong one did."""
+    """Accept a clock that was set, or undo what a wrong clock did."""
 
 
 clock_options = options(actor_option, why_option, store_option, json_option)

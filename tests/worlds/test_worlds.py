@@ -52,7 +52,8 @@ def expected_cells(world: World) -> FloatArray:
             for seen in (0, 1):
                 row = m if seen else K
                 if isinstance(world, RealWorld):
-                    q, o = world.mediator_observation[a, m], world.observation[a, seen, m]
+                    q = world.mediator_observation[a, m]
+                    o = (world.observation if seen else world.observation_without_mediator)[a, m]
                     path = world.mediator_probabilities[a, m] * (q if seen else 1 - q)
                     cells[a, row, 1] += path * o
                     cells[a, row, 0] += path * (1 - o)

@@ -122,15 +122,20 @@ class Workbench:
         anew = machine is not None
         return self.cache.kept(name, decisive, modules, lambda: function(**parameters), anew=anew)
 
+    def seed_in(self, world: World | str) -> int:
+        """The seed of simulations of a world; what is compared with them run by run needs the same."""
+        if not self.draw:
+            return self.seed
+        # so that new figures of different worlds are independent
+        return self.seed + zlib.crc32(str(world if isinstance(world, str) else world.name).encode())
+
     def simulated(
         self, world: World | str, policies: Collection[str], horizon: int, runs: int, delay: int = 0
     ) -> Simulation:
         """A simulation, kept; outcomes come `delay` rounds late."""
         modules = {"truant.play.run", *policy_modules(*policies)}
         modules |= world_modules(world) if isinstance(world, str) else {type(world).__module__}
-        seed = self.seed
-        if self.draw:  # so that new figures of different worlds are independent
-            seed += zlib.crc32(str(world if isinstance(world, str) else world.name).encode())
+        seed = self.seed_in(world)
         plan = plan_of(world, list(policies), horizon, seed, {}, delay)
         parameters = {
             "world": world if isinstance(world, str) else world.name,

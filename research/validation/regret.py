@@ -107,7 +107,7 @@ def case_rows(bench: Workbench, case: Case) -> Iterator[list[str]]:
         assumption=case.assumption,
         horizon=horizon,
         runs=runs,
-        seed=bench.seed,
+        seed=bench.seed_in(case.world),  # the same instances
     )
     for policy in result.policies:
         yield row(case, result, policy, np.asarray(sticks))
